@@ -1,0 +1,46 @@
+use serde::{Deserialize, Serialize};
+
+/// What was fixed about a run when it was queued, as far as its transitions depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Facts {
+    /// A speculative run: never holds the queue, never applied.
+    pub plan_only: bool,
+    /// The plan destroys everything: always waits for a person.
+    pub destroy: bool,
+    /// Asked for on the run, or else switched on for the workspace, at the time of queueing.
+    pub auto_apply: bool,
+    /// Whether who queued it had the right to apply at that time.
+    pub queued_with_apply_right: bool,
+    /// A plan without changes may be applied as well (an upgrade of the state's format).
+    pub allow_empty_apply: bool,
+}
+
+impl Facts {
+    /// "Can be auto-applied" of the run lifecycle.
+    pub const fn can_be_auto_applied(self) -> bool {
+        self.auto_apply && !self.destroy && self.queued_with_apply_right && !self.plan_only
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_destroy_plan_always_waits_for_a_person() {
+        let facts = Facts { auto_apply: true, queued_with_apply_right: true, destroy: true, ..Facts::default() };
+        assert!(!facts.can_be_auto_applied());
+    }
+
+    #[test]
+    fn a_run_queued_without_the_right_to_apply_is_never_auto_applied() {
+        let facts = Facts { auto_apply: true, ..Facts::default() };
+        assert!(!facts.can_be_auto_applied());
+    }
+
+    #[test]
+    fn auto_apply_by_someone_who_may_apply_goes_on_by_itself() {
+        let facts = Facts { auto_apply: true, queued_with_apply_right: true, ..Facts::default() };
+        assert!(facts.can_be_auto_applied());
+    }
+}
