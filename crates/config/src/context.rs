@@ -1,0 +1,158 @@
+//! What a decoder carries along: where findings go, and what a name may refer to.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Related, Severity};
+use crate::host::Host;
+use crate::source::{DefinedAt, SourceFile};
+
+/// Byte offsets in the file.
+pub(crate) type Span = Range<usize>;
+
+/// A finding on its way into [`Context::report`].
+#[derive(Debug)]
+pub(crate) struct Issue {
+    severity: Severity,
+    code: Code,
+    span: Span,
+    message: String,
+    label: String,
+    help: Option<String>,
+    related: Vec<(Span, String)>,
+}
+
+impl Issue {
+    pub(crate) fn error(code: Code, span: &Span, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            code,
+            span: span.clone(),
+            message: message.into(),
+            label: String::new(),
+            help: None,
+            related: Vec::new(),
+        }
+    }
+
+    pub(crate) fn warning(code: Code, span: &Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, span, message) }
+    }
+
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn related(mut self, span: &Span, label: impl Into<String>) -> Self {
+        self.related.push((span.clone(), label.into()));
+        self
+    }
+
+    fn locate(self, source: &SourceFile) -> Diagnostic {
+        let related = self.related.into_iter();
+        Diagnostic {
+            code: self.code,
+            severity: self.severity,
+            file: source.name().to_owned(),
+            location: Some(source.locate(&self.span)),
+            message: self.message,
+            label: self.label,
+            help: self.help,
+            related: related.map(|(span, label)| Related { location: source.locate(&span), label }).collect(),
+        }
+    }
+}
+
+/// Names with the place of their first definition, in the order of the file.
+pub(crate) type Names = IndexMap<String, Span>;
+
+/// All names that others may refer to, gathered before any body is read, so that a block may stand anywhere and a
+/// mistake within one does not make its name unknown.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    pub(crate) users: Names,
+    pub(crate) teams: Names,
+    pub(crate) policy_sets: Names,
+    pub(crate) workspaces: Names,
+}
+
+/// State of reading one file.
+pub(crate) struct Context<'a> {
+    pub(crate) host: &'a dyn Host,
+    /// The directory that relative paths start from.
+    pub(crate) base: &'a Path,
+    pub(crate) names: Registry,
+    source: SourceFile,
+    issues: Vec<Issue>,
+    hidden: Vec<Span>,
+    set_aside: Vec<Span>,
+    unused_prefix: String,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(host: &'a dyn Host, base: &'a Path, source: SourceFile) -> Self {
+        let mut unused_prefix = "value_".to_owned();
+        while source.text().contains(&unused_prefix) {
+            unused_prefix.push('_');
+        }
+        Self {
+            host,
+            base,
+            names: Registry::default(),
+            source,
+            issues: Vec::new(),
+            hidden: Vec::new(),
+            set_aside: Vec::new(),
+            unused_prefix,
+        }
+    }
+
+    pub(crate) fn report(&mut self, issue: Issue) {
+        self.issues.push(issue);
+    }
+
+    /// Nothing of the span may be shown.
+    pub(crate) fn hide(&mut self, span: &Span) {
+        self.hidden.push(span.clone());
+    }
+
+    /// The attribute or key there is not to be read: its name stands there twice, and that has been reported.
+    pub(crate) fn set_aside(&mut self, key: &Span) {
+        self.set_aside.push(key.clone());
+    }
+
+    pub(crate) fn is_set_aside(&self, key: &Span) -> bool {
+        self.set_aside.contains(key)
+    }
+
+    /// What stands there.
+    pub(crate) fn text(&self, span: &Span) -> &str {
+        self.source.text().get(span.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn defined_at(&self, span: &Span) -> DefinedAt {
+        DefinedAt(self.source.locate(span))
+    }
+
+    /// A text that stands nowhere in the file and may begin a variable's name.
+    pub(crate) fn unused_prefix(&self) -> &str {
+        &self.unused_prefix
+    }
+
+    /// All that was found, in the order of the places.
+    pub(crate) fn finish(mut self) -> Diagnostics {
+        self.source.hide(&self.hidden);
+        self.issues.sort_by_key(|issue| (issue.span.start, issue.severity, issue.span.end));
+        let findings = self.issues.into_iter().map(|issue| issue.locate(&self.source)).collect();
+        Diagnostics { findings, source: Arc::new(self.source) }
+    }
+}

@@ -1,0 +1,148 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hcl_edit::structure::{Block, Body};
+use indexmap::IndexMap;
+
+use crate::context::{Context, Names};
+use crate::decode::Fields;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::host::Host;
+use crate::model::{Config, OWNERS};
+use crate::parse::parse;
+use crate::schema::FILE;
+use crate::sections::{self, Tokens};
+use crate::source::SourceFile;
+use crate::text::Name;
+
+/// A configuration that can be used, with what is odd about it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
+    /// Warnings only.
+    pub warnings: Diagnostics,
+}
+
+impl Config {
+    /// Reads a config file.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it, and the warnings.
+    pub fn load(path: &Path, host: &dyn Host) -> Result<Loaded, Diagnostics> {
+        let name = path.display().to_string();
+        let content = match host.read_file(path) {
+            Ok(content) => content,
+            Err(error) => {
+                let message = format!("can't read the config file: {error}");
+                let help = "name a file that the daemon may read";
+                return Err(alone(
+                    SourceFile::new(name, String::new()),
+                    Code::Unreadable,
+                    message,
+                    help,
+                    None,
+                ));
+            }
+        };
+        match String::from_utf8(content) {
+            Ok(text) => read(&text, name, path, host),
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                let source = SourceFile::new(name, String::from_utf8_lossy(error.as_bytes()).into_owned());
+                let message = "the config file is not UTF-8".to_owned();
+                Err(alone(source, Code::InvalidUtf8, message, "save it as UTF-8", Some(valid)))
+            }
+        }
+    }
+
+    /// Reads a configuration from its text, as if it stood in that file. Nothing is read but what the text names.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it, and the warnings.
+    pub fn parse(text: &str, file: &Path, host: &dyn Host) -> Result<Loaded, Diagnostics> {
+        read(text, file.display().to_string(), file, host)
+    }
+}
+
+/// One finding that leaves nothing else to be looked at.
+fn alone(source: SourceFile, code: Code, message: String, help: &str, at: Option<usize>) -> Diagnostics {
+    let finding = Diagnostic {
+        code,
+        severity: Severity::Error,
+        file: source.name().to_owned(),
+        location: at.map(|at| source.locate(&(at..at + 1))),
+        message,
+        label: String::new(),
+        help: Some(help.to_owned()),
+        related: Vec::new(),
+    };
+    Diagnostics { source: Arc::new(source), findings: vec![finding] }
+}
+
+fn read(text: &str, name: String, path: &Path, host: &dyn Host) -> Result<Loaded, Diagnostics> {
+    // some editors put a byte order mark in front
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // fails for an empty path, or where there is no current directory: then paths stay relative
+    let file = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let base = file.parent().map(Path::to_path_buf).unwrap_or_default();
+    let mut context = Context::new(host, &base, SourceFile::new(name, text.to_owned()));
+    let config = parse(text, &mut context).and_then(|body| decode(&body, file.clone(), &mut context));
+    let findings = context.finish();
+    match config {
+        Some(config) if findings.count(Severity::Error) == 0 => Ok(Loaded { config, warnings: findings }),
+        _ => Err(findings),
+    }
+}
+
+/// `None` if something is missing altogether. Other mistakes are only in the findings.
+fn decode(body: &Body, file: PathBuf, context: &mut Context<'_>) -> Option<Config> {
+    let fields = Fields::read(body, &(0..0), &FILE, context);
+    let users = labelled(&fields, "user", |names| &mut names.users, context);
+    let teams = labelled(&fields, "team", |names| &mut names.teams, context);
+    let policy_sets = labelled(&fields, "policy_set", |names| &mut names.policy_sets, context);
+    let workspaces = labelled(&fields, "workspace", |names| &mut names.workspaces, context);
+
+    let organization = fields.required("organization", context).map(|Name(name)| name);
+    let server = sections::server(fields.blocks("server"), context);
+    let mut tokens = Tokens::new();
+    let users = decoded(users, |name, block| sections::user(name, block, &mut tokens, context));
+    let teams = decoded(teams, |name, block| sections::team(name, block, context));
+    let policy_sets = decoded(policy_sets, |name, block| sections::policy_set(name, block, context));
+    let workspaces = decoded(workspaces, |name, block| sections::workspace(name, block, context));
+    sections::warn_without_owners(teams.get(OWNERS), context);
+    Some(Config { file, server, organization: organization?, users, teams, policy_sets, workspaces })
+}
+
+/// The blocks of one type with their names; the names are now known.
+fn labelled<'a>(
+    fields: &Fields<'a>,
+    kind: &str,
+    registry: impl FnOnce(&mut crate::context::Registry) -> &mut Names,
+    context: &mut Context<'_>,
+) -> Vec<(&'a str, &'a Block)> {
+    let example = FILE.block(kind).map_or("", |entry| entry.example);
+    let mut names = Names::new();
+    let blocks = fields
+        .blocks(kind)
+        .map(|block| (sections::register(block, example, &mut names, context).unwrap_or_default(), block))
+        .collect();
+    *registry(&mut context.names) = names;
+    blocks
+}
+
+/// Every body is read, for the sake of its mistakes; of two with one name the first stays.
+fn decoded<'a, T>(
+    blocks: Vec<(&'a str, &'a Block)>,
+    mut decode: impl FnMut(&str, &'a Block) -> Option<T>,
+) -> IndexMap<String, T> {
+    let mut all = IndexMap::with_capacity(blocks.len());
+    for (name, block) in blocks {
+        if let Some(decoded) = decode(name, block) {
+            all.entry(name.to_owned()).or_insert(decoded);
+        }
+    }
+    all
+}

@@ -1,0 +1,202 @@
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use lifecycle::{Access, AccessLevel};
+use url::Url;
+
+use crate::sensitive::Sensitive;
+use crate::source::DefinedAt;
+use crate::values::{Pattern, TokenDigest};
+
+/// The name of the team whose members may do everything.
+pub const OWNERS: &str = "owners";
+
+/// A whole configuration. Every map is in the order of the file.
+///
+/// Two are equal if they say the same, wherever in their files they say it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The absolute path of the file; relative paths in it are resolved against its directory.
+    pub file: PathBuf,
+    /// The daemon's own settings.
+    pub server: ServerConfig,
+    /// The organization that all workspaces belong to.
+    pub organization: String,
+    /// Who may come in, by name.
+    pub users: IndexMap<String, UserConfig>,
+    /// Teams by name.
+    pub teams: IndexMap<String, TeamConfig>,
+    /// Policy sets by name.
+    pub policy_sets: IndexMap<String, PolicySetConfig>,
+    /// Workspaces by name.
+    pub workspaces: IndexMap<String, WorkspaceConfig>,
+}
+
+/// The `server` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// Where to listen; port 0 picks a free one.
+    pub listen: SocketAddr,
+    /// The directory of all that the daemon keeps, absolute.
+    pub data_dir: PathBuf,
+    /// How many stages of terraform may run at once.
+    pub max_concurrent_runs: usize,
+    /// Terraform's binary: a bare name to be looked up in `PATH`, or an absolute path.
+    pub terraform: PathBuf,
+    /// From the interrupt that a cancel sends to the kill of what is still alive.
+    pub cancel_grace: Duration,
+    /// From a cancel to the moment when a force-cancel becomes legal.
+    pub force_cancel_after: Duration,
+    /// The address under which clients reach the daemon, if it is not the one it listens on. See
+    /// [`public_url`](Self::public_url).
+    pub public_url: Option<Url>,
+}
+
+/// A `user` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserConfig {
+    /// Unique.
+    pub name: String,
+    /// The digests of the tokens that authenticate this user, at least one. No two users share one.
+    pub tokens: Vec<TokenDigest>,
+    /// The block's header.
+    pub defined_at: DefinedAt,
+}
+
+/// A `team` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamConfig {
+    /// Unique; [`OWNERS`] may do everything.
+    pub name: String,
+    /// Names of users that are defined.
+    pub members: Vec<String>,
+    /// The block's header.
+    pub defined_at: DefinedAt,
+}
+
+/// A `policy_set` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicySetConfig {
+    /// Unique.
+    pub name: String,
+    /// Its folder, absolute; it was there when the file was read.
+    pub path: PathBuf,
+    /// The workspaces it applies to: those that match any.
+    pub workspaces: Vec<Pattern>,
+    /// The block's header.
+    pub defined_at: DefinedAt,
+}
+
+/// A `workspace` block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkspaceConfig {
+    /// Unique.
+    pub name: String,
+    /// A line for people.
+    pub description: Option<String>,
+    /// Where its terraform configuration comes from.
+    pub source: Source,
+    /// Its own terraform binary, if not the server's; as there.
+    pub terraform: Option<PathBuf>,
+    /// Whether runs that can be auto-applied are.
+    pub auto_apply: bool,
+    /// Terraform variables.
+    pub variables: IndexMap<String, serde_json::Value>,
+    /// Terraform variables that must not be seen. No name is in both maps.
+    pub sensitive_variables: IndexMap<String, Sensitive<serde_json::Value>>,
+    /// Environment variables for terraform.
+    pub environment: IndexMap<String, String>,
+    /// Environment variables that must not be seen. No name is in both maps.
+    pub sensitive_environment: IndexMap<String, Sensitive<String>>,
+    /// What each team may do here; the teams are defined.
+    pub access: IndexMap<String, AccessLevel>,
+    /// The block's header.
+    pub defined_at: DefinedAt,
+}
+
+/// A `source` block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A commit of a Git repository.
+    Git(GitSource),
+    /// A directory on this machine.
+    Directory {
+        /// Absolute. Whether it is there is found out when a run takes it.
+        path: PathBuf,
+    },
+}
+
+/// `source "git"`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitSource {
+    /// What `git clone` takes; never begins with `-`. A relative path is made absolute.
+    pub url: String,
+    /// A branch, tag, full ref or commit; a legal ref name that never begins with `-`. The attribute is `ref`.
+    pub reference: String,
+    /// The folder within the repository, with `/` between its parts and no `..`; empty for the root.
+    pub path: String,
+}
+
+impl ServerConfig {
+    /// The base of the URLs that are given to clients, once the daemon knows where it listens.
+    ///
+    /// Without a `public_url`, an address that stands for all (`0.0.0.0`, `::`) becomes the loopback one: it is the
+    /// only one known to lead here.
+    pub fn public_url(&self, bound: SocketAddr) -> Url {
+        if let Some(url) = &self.public_url {
+            return url.clone();
+        }
+        let ip = match bound.ip() {
+            ip if !ip.is_unspecified() => ip,
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        };
+        let reachable = SocketAddr::new(ip, bound.port());
+        #[expect(clippy::expect_used, reason = "an IP address with a port is a URL's authority")]
+        Url::parse(&format!("http://{reachable}/")).expect("a URL")
+    }
+}
+
+impl TeamConfig {
+    /// Whether its members may do everything.
+    pub fn is_owners(&self) -> bool {
+        self.name == OWNERS
+    }
+}
+
+impl PolicySetConfig {
+    /// Whether its policies are checked for runs of that workspace.
+    pub fn applies_to(&self, workspace: &str) -> bool {
+        self.workspaces.iter().any(|pattern| pattern.matches(workspace))
+    }
+}
+
+impl Config {
+    /// What the user may do in the workspace: everything as an owner, or the highest level of their teams.
+    pub fn access(&self, user: &str, workspace: &str) -> Access {
+        if self.is_owner(user) {
+            return Access::Owner;
+        }
+        let Some(workspace) = self.workspaces.get(workspace) else { return Access::None };
+        let teams = self.teams.values().filter(|team| team.members.iter().any(|member| member == user));
+        let levels = teams.filter_map(|team| workspace.access.get(&team.name));
+        levels.max().map_or(Access::None, |&level| Access::Level(level))
+    }
+
+    /// Whether the user is a member of the owners team.
+    pub fn is_owner(&self, user: &str) -> bool {
+        self.teams.get(OWNERS).is_some_and(|owners| owners.members.iter().any(|member| member == user))
+    }
+
+    /// The user whom the token authenticates, by the token's SHA-256.
+    pub fn user_by_token(&self, digest: &TokenDigest) -> Option<&UserConfig> {
+        self.users.values().find(|user| user.tokens.contains(digest))
+    }
+
+    /// The policy sets that apply to the workspace, in the order of the file.
+    pub fn policy_sets_of<'a>(&'a self, workspace: &'a str) -> impl Iterator<Item = &'a PolicySetConfig> {
+        self.policy_sets.values().filter(move |set| set.applies_to(workspace))
+    }
+}

@@ -1,0 +1,111 @@
+//! The language: what may stand where. Checks, messages and suggestions are made from these tables.
+
+/// An attribute or a block, with how to write it.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    /// An attribute's value, or a whole block.
+    pub(crate) example: &'static str,
+}
+
+/// What a body may hold.
+pub(crate) struct Schema {
+    /// The body, as the subject of a sentence.
+    pub(crate) what: &'static str,
+    pub(crate) attributes: &'static [Entry],
+    pub(crate) blocks: &'static [Entry],
+}
+
+impl Schema {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&Entry> {
+        self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+
+    pub(crate) fn block(&self, name: &str) -> Option<&Entry> {
+        self.blocks.iter().find(|block| block.name == name)
+    }
+}
+
+const fn entry(name: &'static str, example: &'static str) -> Entry {
+    Entry { name, example }
+}
+
+pub(crate) const FILE: Schema = Schema {
+    what: "a config file",
+    attributes: &[entry("organization", "\"acme\"")],
+    blocks: &[
+        entry("server", "server { … }"),
+        entry("user", "user \"name\" { … }"),
+        entry("team", "team \"name\" { … }"),
+        entry("policy_set", "policy_set \"name\" { … }"),
+        entry("workspace", "workspace \"name\" { … }"),
+    ],
+};
+
+pub(crate) const SERVER: Schema = Schema {
+    what: "`server`",
+    attributes: &[
+        entry("listen", "\"127.0.0.1:8080\""),
+        entry("data_dir", "\"./data\""),
+        entry("max_concurrent_runs", "4"),
+        entry("terraform", "\"terraform\""),
+        entry("cancel_grace", "\"2m\""),
+        entry("force_cancel_after", "\"10s\""),
+        entry("public_url", "\"https://signalbox.example.com\""),
+    ],
+    blocks: &[],
+};
+
+pub(crate) const USER: Schema =
+    Schema { what: "a user", attributes: &[entry("token_sha256", "\"…\"")], blocks: &[] };
+
+pub(crate) const TEAM: Schema =
+    Schema { what: "a team", attributes: &[entry("members", "[\"name\"]")], blocks: &[] };
+
+pub(crate) const POLICY_SET: Schema = Schema {
+    what: "a policy set",
+    attributes: &[entry("path", "\"./policies/baseline\""), entry("workspaces", "[\"network-*\"]")],
+    blocks: &[],
+};
+
+pub(crate) const WORKSPACE: Schema = Schema {
+    what: "a workspace",
+    attributes: &[
+        entry("description", "\"…\""),
+        entry("terraform", "\"terraform\""),
+        entry("auto_apply", "false"),
+        entry("variables", "{ region = \"eu-west-1\" }"),
+        entry("sensitive_variables", "{ db_password = env(\"DB_PASSWORD\") }"),
+        entry("environment", "{ AWS_PROFILE = \"prod\" }"),
+        entry("sensitive_environment", "{ AWS_SECRET_ACCESS_KEY = env(\"AWS_SECRET_ACCESS_KEY\") }"),
+        entry("access", "{ platform = \"write\" }"),
+    ],
+    blocks: &[entry("source", "source \"directory\" { … }")],
+};
+
+pub(crate) const GIT_SOURCE: Schema = Schema {
+    what: "a git source",
+    attributes: &[
+        entry("url", "\"https://git.example.com/infra.git\""),
+        entry("ref", "\"main\""),
+        entry("path", "\"network\""),
+    ],
+    blocks: &[],
+};
+
+pub(crate) const DIRECTORY_SOURCE: Schema =
+    Schema { what: "a directory source", attributes: &[entry("path", "\"./infra/network\"")], blocks: &[] };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_of_an_attribute_is_a_value() {
+        for schema in [&FILE, &SERVER, &USER, &TEAM, &POLICY_SET, &WORKSPACE, &GIT_SOURCE, &DIRECTORY_SOURCE]
+        {
+            for attribute in schema.attributes {
+                assert!(hcl_edit::parser::parse_expr(attribute.example).is_ok(), "{}", attribute.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use hcl_edit::structure::Block;
+
+use super::header;
+use crate::context::{Context, Issue};
+use crate::decode::Fields;
+use crate::diagnostic::Code;
+use crate::model::ServerConfig;
+use crate::schema::SERVER;
+use crate::text::{LocalPath, Program};
+
+/// Below this, terraform has no time to stop by itself and write its state.
+const SHORTEST_GRACE: Duration = Duration::from_millis(100);
+
+/// The settings of the `server` block; defaults for what is not there, which may be all.
+pub(crate) fn server<'a>(blocks: impl Iterator<Item = &'a Block>, context: &mut Context<'_>) -> ServerConfig {
+    let mut settings = ServerConfig {
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+        data_dir: context.base.join("data"),
+        max_concurrent_runs: 4,
+        terraform: "terraform".into(),
+        cancel_grace: Duration::from_secs(120),
+        force_cancel_after: Duration::from_secs(10),
+        public_url: None,
+    };
+    let mut first = None;
+    for block in blocks {
+        let span = header(block);
+        if !block.labels.is_empty() {
+            let issue = Issue::error(Code::WrongLabels, &span, "`server` takes no name");
+            context.report(issue.help("write `server { … }`"));
+        }
+        if let Some(first) = &first {
+            let issue = Issue::error(Code::Duplicate, &span, "there are two `server` blocks");
+            context.report(issue.label("again here").related(first, "first here").help("put all into one"));
+        }
+        read(block, &mut settings, context);
+        first.get_or_insert(span);
+    }
+    settings
+}
+
+fn read(block: &Block, settings: &mut ServerConfig, context: &mut Context<'_>) {
+    let span = header(block);
+    let fields = Fields::read(&block.body, &span, &SERVER, context);
+    set(&mut settings.listen, fields.optional("listen", context));
+    set(&mut settings.data_dir, fields.optional("data_dir", context).map(|LocalPath(path)| path));
+    let runs = fields.whole("max_concurrent_runs", 1..=1000, context);
+    set(&mut settings.max_concurrent_runs, runs.and_then(|runs| usize::try_from(runs).ok()));
+    set(&mut settings.terraform, fields.optional("terraform", context).map(|Program(path)| path));
+    set(&mut settings.force_cancel_after, fields.optional("force_cancel_after", context));
+    settings.public_url = fields.optional("public_url", context);
+
+    if let Some(grace) = fields.optional::<Duration>("cancel_grace", context) {
+        settings.cancel_grace = grace;
+        if let (true, Some(node)) = (grace < SHORTEST_GRACE, fields.node("cancel_grace")) {
+            let message = "invalid `cancel_grace`: too short for terraform to stop and write its state";
+            let issue = Issue::error(Code::InvalidValue, &node.span, message);
+            context.report(issue.help("write at least \"100ms\"; some minutes are usual"));
+        }
+    }
+    if let (true, None, Some(node)) =
+        (settings.listen.ip().is_unspecified(), fields.node("public_url"), fields.node("listen"))
+    {
+        let message = "clients on other machines will be given URLs that lead to themselves";
+        let issue = Issue::warning(Code::Suspicious, &node.span, message).label("stands for every address");
+        context
+            .report(issue.help("add `public_url = \"http://NAME:PORT\"`, with the name that clients know"));
+    }
+}
+
+fn set<T>(setting: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *setting = value;
+    }
+}

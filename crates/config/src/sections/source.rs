@@ -1,0 +1,95 @@
+use hcl_edit::structure::Block;
+
+use super::header;
+use super::labels::only_label;
+use crate::context::{Context, Issue, Span};
+use crate::decode::Fields;
+use crate::diagnostic::Code;
+use crate::git::{Reference, RepositoryPath, RepositoryUrl};
+use crate::model::{GitSource, Source};
+use crate::schema::{DIRECTORY_SOURCE, GIT_SOURCE};
+use crate::suggest::{nearest, quoted};
+use crate::text::LocalPath;
+
+const EXAMPLES: &str = "`source \"directory\" { path = \"./infra\" }` or \
+                        `source \"git\" { url = \"https://git.example.com/infra.git\" }`, its attributes on lines of \
+                        their own";
+
+/// The one `source` block of a workspace.
+pub(crate) fn source<'a>(
+    workspace: &str,
+    workspace_header: &Span,
+    blocks: impl Iterator<Item = &'a Block>,
+    context: &mut Context<'_>,
+) -> Option<Source> {
+    let mut first: Option<Span> = None;
+    let mut result = None;
+    for block in blocks {
+        let span = header(block);
+        let source = read(block, &span, context);
+        match &first {
+            None => {
+                first = Some(span);
+                result = source;
+            }
+            Some(first) => {
+                let message = format!("the workspace {} has two sources", quoted(workspace));
+                let issue = Issue::error(Code::Duplicate, &span, message);
+                context.report(
+                    issue.label("again here").related(first, "first here").help("remove one of them"),
+                );
+            }
+        }
+    }
+    if first.is_none() {
+        let message = format!("the workspace {} has no source", quoted(workspace));
+        let issue = Issue::error(Code::Missing, workspace_header, message).label("no `source` block");
+        context.report(issue.help(format!("add {EXAMPLES}")));
+    }
+    result
+}
+
+fn read(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source> {
+    let (kind, label) = only_label(block, "source \"git\" { … }` or `source \"directory\" { … }", context)?;
+    match kind {
+        "git" => git(block, span, context),
+        "directory" => {
+            let fields = Fields::read(&block.body, span, &DIRECTORY_SOURCE, context);
+            let LocalPath(path) = fields.required("path", context)?;
+            Some(Source::Directory { path })
+        }
+        other => {
+            let help = match nearest(other, ["git", "directory"]) {
+                Some(near) => format!("did you mean \"{near}\"? write {EXAMPLES}"),
+                None => format!("write {EXAMPLES}"),
+            };
+            let message = format!("there is no kind of source {}", quoted(other));
+            context.report(Issue::error(Code::InvalidValue, &label, message).help(help));
+            None
+        }
+    }
+}
+
+fn git(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source> {
+    let fields = Fields::read(&block.body, span, &GIT_SOURCE, context);
+    let url = fields.required::<RepositoryUrl>("url", context);
+    if let (Some(url), Some(node)) = (&url, fields.node("url"))
+        && url.holds_password()
+    {
+        let (message, span) = ("the URL holds a password, which will stand in logs", node.span.clone());
+        if node.literal {
+            context.hide(&span);
+        }
+        let issue = Issue::warning(Code::ExposedSecret, &span, message);
+        context.report(issue.help("use an SSH key or a credential helper of git"));
+    }
+    let reference = match fields.node("ref") {
+        None => Some("HEAD".to_owned()),
+        Some(_) => fields.optional("ref", context).map(|Reference(reference)| reference),
+    };
+    let path = match fields.node("path") {
+        None => Some(String::new()),
+        Some(_) => fields.optional("path", context).map(|RepositoryPath(path)| path),
+    };
+    Some(Source::Git(GitSource { url: url?.0, reference: reference?, path: path? }))
+}

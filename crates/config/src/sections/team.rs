@@ -1,0 +1,60 @@
+use hcl_edit::structure::Block;
+
+use super::header;
+use crate::context::{Context, Issue, Names, Span};
+use crate::decode::{Fields, List};
+use crate::diagnostic::Code;
+use crate::model::{OWNERS, TeamConfig};
+use crate::schema::TEAM;
+use crate::suggest::{listed, nearest, quoted};
+
+/// A `team` block.
+pub(crate) fn team(name: &str, block: &Block, context: &mut Context<'_>) -> Option<TeamConfig> {
+    let span = header(block);
+    let fields = Fields::read(&block.body, &span, &TEAM, context);
+    let List(listed) = fields.required::<List<String>>("members", context)?;
+    let mut members: Vec<(String, Span)> = Vec::with_capacity(listed.len());
+    for (member, span) in listed {
+        if !context.names.users.contains_key(&member) {
+            let issue = unknown("user", &member, &span, &context.names.users);
+            context.report(issue);
+        } else if let Some((_, first)) = members.iter().find(|(other, _)| *other == member) {
+            let issue =
+                Issue::warning(Code::Duplicate, &span, format!("{} is listed twice", quoted(&member)))
+                    .label("again here")
+                    .related(first, "first here")
+                    .help("remove one of them");
+            context.report(issue);
+        } else {
+            members.push((member, span));
+        }
+    }
+    let members = members.into_iter().map(|(member, _)| member).collect();
+    Some(TeamConfig { name: name.to_owned(), members, defined_at: context.defined_at(&span) })
+}
+
+/// A reference to something that is not defined.
+pub(crate) fn unknown(kind: &str, name: &str, span: &Span, known: &Names) -> Issue {
+    let names = || known.keys().map(String::as_str);
+    let help = match nearest(name, names()) {
+        Some(near) => format!("did you mean {}?", quoted(near)),
+        None if known.is_empty() => {
+            format!("no {kind} is defined: add `{kind} \"{}\" {{ … }}`", name.escape_default())
+        }
+        None => format!("the {kind}s are {}", listed(names(), "and")),
+    };
+    Issue::error(Code::UnknownReference, span, format!("there is no {kind} {}", quoted(name)))
+        .label("not defined")
+        .help(help)
+}
+
+/// Warns if nobody is in the owners team, or if there is none.
+pub(crate) fn warn_without_owners(owners: Option<&TeamConfig>, context: &mut Context<'_>) {
+    if owners.is_some_and(|owners| !owners.members.is_empty()) {
+        return;
+    }
+    let span = context.names.teams.get(OWNERS).cloned().unwrap_or(0..0);
+    let message = "nobody is an owner: failed policies can't be overridden";
+    let issue = Issue::warning(Code::NoOwner, &span, message);
+    context.report(issue.help("add `team \"owners\" { members = [\"name\"] }`"));
+}

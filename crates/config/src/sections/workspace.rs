@@ -1,0 +1,80 @@
+use hcl_edit::Span as _;
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Attribute, Block};
+use indexmap::IndexMap;
+use lifecycle::AccessLevel;
+
+use super::header;
+use super::settings::{environment, variables, warn_about_variables_set_twice};
+use super::source::source;
+use super::team::unknown;
+use crate::context::{Context, Issue};
+use crate::decode::{Decode, Fields, mismatch};
+use crate::diagnostic::Code;
+use crate::model::{OWNERS, WorkspaceConfig};
+use crate::node::Value;
+use crate::schema::WORKSPACE;
+use crate::suggest::quoted;
+use crate::text::{Line, Program};
+
+/// A `workspace` block.
+pub(crate) fn workspace(name: &str, block: &Block, context: &mut Context<'_>) -> Option<WorkspaceConfig> {
+    hide_sensitive_literals(block, context);
+    let span = header(block);
+    let fields = Fields::read(&block.body, &span, &WORKSPACE, context);
+    let source = source(name, &span, fields.blocks("source"), context);
+    let (variables, sensitive_variables) = variables(&fields, context);
+    let (environment, sensitive_environment) = environment(&fields, context);
+    warn_about_variables_set_twice(&fields, context);
+    Some(WorkspaceConfig {
+        name: name.to_owned(),
+        description: fields.optional("description", context).map(|Line(description)| description),
+        terraform: fields.optional("terraform", context).map(|Program(path)| path),
+        auto_apply: fields.optional("auto_apply", context).unwrap_or(false),
+        access: access(&fields, context),
+        source: source?,
+        variables,
+        sensitive_variables,
+        environment,
+        sensitive_environment,
+        defined_at: context.defined_at(&span),
+    })
+}
+
+/// Keeps what stands in sensitive attributes out of what is shown. Keys and calls stay: they say where to look.
+fn hide_sensitive_literals(block: &Block, context: &mut Context<'_>) {
+    let sensitive = |attribute: &&Attribute| attribute.key.as_str().starts_with("sensitive_");
+    for attribute in block.body.attributes().filter(sensitive) {
+        let values: Vec<&Expression> = match &attribute.value {
+            Expression::Object(object) => object.iter().map(|(_, value)| value.expr()).collect(),
+            other => vec![other],
+        };
+        for value in values.into_iter().filter(|value| !matches!(value, Expression::FuncCall(_))) {
+            if let Some(span) = value.span() {
+                context.hide(&span);
+            }
+        }
+    }
+}
+
+fn access(fields: &Fields<'_>, context: &mut Context<'_>) -> IndexMap<String, AccessLevel> {
+    let mut access = IndexMap::new();
+    let Some(node) = fields.node("access") else { return access };
+    let Value::Map(entries) = &node.value else {
+        return mismatch(node, "access", "a map", context).unwrap_or(access);
+    };
+    for entry in entries {
+        let level = AccessLevel::decode(&entry.value, "access", context);
+        if entry.key == OWNERS {
+            let message = format!("the team {} may do everything without being named here", quoted(OWNERS));
+            let issue = Issue::warning(Code::NoEffect, &entry.key_span, message).label("without effect");
+            context.report(issue.help("remove it"));
+        } else if !context.names.teams.contains_key(&entry.key) {
+            let issue = unknown("team", &entry.key, &entry.key_span, &context.names.teams);
+            context.report(issue);
+        } else if let Some(level) = level {
+            access.insert(entry.key.clone(), level);
+        }
+    }
+    access
+}

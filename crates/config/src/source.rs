@@ -1,0 +1,122 @@
+use std::fmt;
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// A place in the config file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Location {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Bytes from the start of the file, on character boundaries. A byte order mark is not counted.
+    pub span: Range<usize>,
+}
+
+/// Where something was defined.
+///
+/// Compares equal to every other one: where a definition stands is not part of what it says, so a workspace that
+/// only moved down a line is unchanged.
+#[derive(Debug, Clone)]
+pub struct DefinedAt(pub Location);
+
+impl PartialEq for DefinedAt {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for DefinedAt {}
+
+/// The text that diagnostics point into. `Debug` leaves the text out: secrets may stand in it.
+pub(crate) struct SourceFile {
+    name: String,
+    text: String,
+    /// The text as it may be shown: sensitive literals are starred out, byte for byte.
+    shown: String,
+    line_starts: Vec<usize>,
+}
+
+impl SourceFile {
+    pub(crate) fn new(name: String, text: String) -> Self {
+        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { name, shown: text.clone(), text, line_starts }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The span, moved into the file and onto character boundaries, with its line and column.
+    pub(crate) fn locate(&self, span: &Range<usize>) -> Location {
+        let start = self.text.floor_char_boundary(span.start);
+        let end = self.text.ceil_char_boundary(span.end).max(start);
+        let line = self.line_starts.partition_point(|&line_start| line_start <= start);
+        let line_start = self.line_starts.get(line - 1).copied().unwrap_or(0);
+        let column = self.text.get(line_start..start).map_or(0, |before| before.chars().count()) + 1;
+        Location { line, column, span: start..end }
+    }
+
+    /// Stars out the spans in what is shown. Bytes and characters keep their places, so that every span and column
+    /// holds for both texts; white space stays, so that lines do.
+    pub(crate) fn hide(&mut self, spans: &[Range<usize>]) {
+        let hidden = |at: usize| spans.iter().any(|span| span.contains(&at));
+        self.shown = self
+            .text
+            .char_indices()
+            .map(|(at, char)| match char.len_utf8() {
+                _ if char.is_whitespace() || !hidden(at) => char,
+                1 => '*',
+                2 => '×',
+                3 => '•',
+                _ => '🞄',
+            })
+            .collect();
+    }
+}
+
+impl fmt::Debug for SourceFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceFile").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters_and_lines_start_at_one() {
+        let source = SourceFile::new("f".into(), "a\nüü = 1\n".into());
+        let at = |start, end| {
+            let location = source.locate(&(start..end));
+            (location.line, location.column, location.span)
+        };
+        assert_eq!(at(0, 1), (1, 1, 0..1));
+        assert_eq!(at(2, 6), (2, 1, 2..6));
+        assert_eq!(at(6, 7), (2, 3, 6..7));
+        assert_eq!(at(3, 5), (2, 1, 2..6), "a span inside a character grows to hold it");
+        assert_eq!(at(11, 11), (3, 1, 11..11), "the end of the file");
+        assert_eq!(at(90, 99), (3, 1, 11..11), "a span beyond the file ends with it");
+    }
+
+    #[test]
+    fn what_is_hidden_keeps_its_bytes_characters_and_lines() {
+        let text = "a = \"sé€🙂\n x\" # s";
+        let mut source = SourceFile::new("f".into(), text.into());
+        let end = text.find(" #").unwrap();
+        source.hide(std::slice::from_ref(&(4..end)));
+        assert_eq!(source.shown(), "a = **×•🞄\n ** # s");
+        assert_eq!(source.shown().len(), text.len());
+        assert_eq!(source.shown().chars().count(), text.chars().count());
+    }
+}
