@@ -1,1 +1,42 @@
-//! 
+//! The actors that take runs through their lifecycle, and what they do in each stage.
+//!
+//! ```text
+//! Root ─ Workspaces ─ Workspace ─ Run        supervisors on the left
+//!                     the queue    one run: read it, see what is due, do it, record what came of it
+//! ```
+//!
+//! * **Truth is in the store.** An actor reads what it needs, and its memory is a cache. A message says
+//!   "look again" ([`actors`]); a lost one costs seconds, since the reconciler pokes every run that is not
+//!   over.
+//! * **Deciding is elsewhere.** What may happen is [`lifecycle::step`](fn@lifecycle::step), what has to
+//!   happen is [`lifecycle::due`].
+//! * **Nothing here owns terraform.** Stages are executions ([`stage`]) in processes of their own, which
+//!   outlive every actor and the daemon.
+//! * **State first.** A stage that could have written state is over only when the state is in the store
+//!   ([`state_keeper`]).
+//!
+//! Failure modes: an actor that fails is restarted with growing pauses ([`supervise`]); a run whose actor
+//! keeps failing ends errored, with its processes gone, and its workspace goes on; a workspace is retried
+//! for ever; when the tree itself keeps failing the root ends, and the daemon with it.
+
+mod act;
+mod actors;
+mod context;
+mod engine;
+mod fault;
+mod feed;
+mod refusal;
+mod request;
+mod run_dir;
+mod stage;
+mod state_keeper;
+mod supervise;
+mod terraform;
+mod variables;
+
+pub use act::RunAction;
+pub use context::HostEnvironment;
+pub use engine::{Ended, Engine, Parts};
+pub use refusal::Refusal;
+pub use request::RunRequest;
+pub use run_dir::RunDir;

@@ -64,7 +64,7 @@ pub enum Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, f)
+        f.pad(&format!("{self:?}"))
     }
 }
 

@@ -1,0 +1,236 @@
+//! What people do: queue runs, confirm, discard, cancel and override them, lock workspaces.
+//!
+//! Each is decided and recorded here, in the caller's task; the actors get a hint and do the rest. So
+//! what was acknowledged is in the store, whatever happens to an actor.
+
+use config::WorkspaceConfig;
+use jiff::SignedDuration;
+use lifecycle::access::Action;
+use lifecycle::id::{RunId, WorkspaceId};
+use lifecycle::{Access, Event, Facts};
+use store::{Actor, Cancel, Lock, LockError, NewRun, Run, RunUpdate, Workspace};
+
+use crate::feed::{Fed, FeedError, feed};
+use crate::{Engine, Refusal, RunRequest};
+
+/// What a person does to a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunAction {
+    /// Confirm the plan.
+    Apply,
+    /// Decline the plan.
+    Discard,
+    /// Stop the run: one interrupt, and the grace period.
+    Cancel,
+    /// Kill the run's processes.
+    ForceCancel,
+    /// Override the failed soft-mandatory policies.
+    OverridePolicies,
+}
+
+impl RunAction {
+    fn event(self, run: &Run, now: jiff::Timestamp) -> Event {
+        match self {
+            Self::Apply => Event::Confirm,
+            Self::Discard => Event::Discard,
+            Self::Cancel => Event::Cancel,
+            Self::ForceCancel => Event::ForceCancel {
+                cool_off_over: run.cancel.as_ref().is_some_and(|cancel| cancel.force_available_at <= now),
+            },
+            Self::OverridePolicies => Event::Override,
+        }
+    }
+}
+
+impl Engine {
+    /// What the user may do in the workspace.
+    pub fn access(&self, user: &str, workspace: &Workspace) -> Access {
+        self.context.config().access(user, &workspace.name)
+    }
+
+    /// The workspace, if the user may do this in it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if there is none, or they may not.
+    pub async fn workspace_for(
+        &self,
+        user: &str,
+        id: WorkspaceId,
+        action: Action,
+    ) -> Result<Workspace, Refusal> {
+        let workspace = self.context.store.workspace(id).await?;
+        workspace
+            .filter(|workspace| self.access(user, workspace).allows(action))
+            .ok_or_else(|| Refusal::not_found(format_args!("workspace {id}")))
+    }
+
+    /// The run and its workspace, if the user may do this there.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if there is none, or they may not.
+    pub async fn run_for(&self, user: &str, id: RunId, action: Action) -> Result<(Run, Workspace), Refusal> {
+        let not_found = || Refusal::not_found(format_args!("run {id}"));
+        let run = self.context.store.run(id).await?.ok_or_else(not_found)?;
+        let workspace = self.context.store.workspace(run.workspace).await?.ok_or_else(not_found)?;
+        if self.access(user, &workspace).allows(action) { Ok((run, workspace)) } else { Err(not_found()) }
+    }
+
+    /// Queues a run.
+    ///
+    /// # Errors
+    /// [`Refusal`]: no such workspace, no right, or a request that contradicts itself.
+    pub async fn queue_run(
+        &self,
+        user: &str,
+        workspace: WorkspaceId,
+        request: &RunRequest,
+    ) -> Result<Run, Refusal> {
+        let workspace = self.workspace_for(user, workspace, Action::QueueRun).await?;
+        let config = self.context.config();
+        let settings = config
+            .workspaces
+            .get(&workspace.name)
+            .ok_or_else(|| Refusal::not_found(format_args!("workspace {}", workspace.id)))?;
+        request.validate()?;
+        let run = self
+            .context
+            .store
+            .create_run(NewRun {
+                id: RunId::generate(),
+                workspace: workspace.id,
+                facts: facts(request, settings, self.access(user, &workspace)),
+                options: request.options(),
+                source: request.source.clone(),
+                created_by: user.to_owned(),
+                created_at: self.context.now(),
+                configuration_version: request.configuration_version,
+            })
+            .await
+            .map_err(|error| match error {
+                store::Error::WorkspaceRemoved(_) => Refusal::not_found(format_args!("workspace {}", workspace.id)),
+                store::Error::Refused(reason) => Refusal::Conflict(reason),
+                other => Refusal::Failed(other),
+            })?;
+        tracing::info!(run = %run.id, workspace = %workspace.name, by = user, "queued");
+        self.context.hint(workspace.id);
+        Ok(run)
+    }
+
+    /// Does something to a run, and says how it is then. `comment` goes into the journal.
+    ///
+    /// # Errors
+    /// [`Refusal`]: no such run, no right, or not legal now; nothing is changed then.
+    pub async fn act(
+        &self,
+        user: &str,
+        run: RunId,
+        action: RunAction,
+        comment: Option<String>,
+    ) -> Result<Run, Refusal> {
+        loop {
+            let now = self.context.now();
+            let (current, workspace) = self.run_for(user, run, Action::Read).await?;
+            let event = action.event(&current, now);
+            let may = Action::of(event).is_none_or(|needed| self.access(user, &workspace).allows(needed));
+            if !may {
+                return Err(Refusal::not_found(format_args!("run {run}")));
+            }
+            let update = RunUpdate { cancel: self.cancel_record(&current, event, user, now), ..RunUpdate::default() };
+            let by = Actor::User(user.to_owned());
+            match feed(&self.context, &current, event, by, comment.clone(), update).await {
+                Ok(Fed::Recorded(run)) => {
+                    if run.state.is_final() {
+                        // a run that never had an actor may stand in line for a slot
+                        self.context.release_slot(run.id);
+                    }
+                    self.context.hint(run.workspace);
+                    return Ok(*run);
+                }
+                Ok(Fed::Moved) => {}
+                Err(FeedError::Illegal(illegal)) => return Err(illegal.into()),
+                Err(FeedError::Store(error)) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn cancel_record(&self, run: &Run, event: Event, user: &str, now: jiff::Timestamp) -> Option<Cancel> {
+        let cool_off = self.context.config().server.force_cancel_after;
+        match event {
+            Event::Cancel => Some(Cancel {
+                by: user.to_owned(),
+                at: now,
+                force_available_at: SignedDuration::try_from(cool_off)
+                    .ok()
+                    .and_then(|cool_off| now.checked_add(cool_off).ok())
+                    .unwrap_or(jiff::Timestamp::MAX),
+                forced_at: None,
+            }),
+            Event::ForceCancel { .. } => {
+                run.cancel.clone().map(|cancel| Cancel { forced_at: Some(now), ..cancel })
+            }
+            _ => None,
+        }
+    }
+
+    /// Locks the workspace for the user: its runs stay pending until it is unlocked.
+    ///
+    /// # Errors
+    /// [`Refusal`]: no such workspace, no right, locked already, or held by a run.
+    pub async fn lock_workspace(
+        &self,
+        user: &str,
+        workspace: WorkspaceId,
+        reason: String,
+    ) -> Result<Workspace, Refusal> {
+        self.workspace_for(user, workspace, Action::Lock).await?;
+        let lock = Lock { by: user.to_owned(), reason, at: self.context.now() };
+        self.context.store.lock_workspace(workspace, lock).await.map_err(lock_refusal)
+    }
+
+    /// Releases the user's own lock.
+    ///
+    /// # Errors
+    /// [`Refusal`]: no such workspace, no right, not locked, or locked by another.
+    pub async fn unlock_workspace(&self, user: &str, workspace: WorkspaceId) -> Result<Workspace, Refusal> {
+        self.workspace_for(user, workspace, Action::Lock).await?;
+        let now = self.context.now();
+        let unlocked =
+            self.context.store.unlock_workspace(workspace, Some(user), now).await.map_err(lock_refusal)?;
+        self.context.hint(workspace);
+        Ok(unlocked)
+    }
+
+    /// Releases anybody's lock.
+    ///
+    /// # Errors
+    /// [`Refusal`]: no such workspace, no right, or not locked.
+    pub async fn force_unlock_workspace(
+        &self,
+        user: &str,
+        workspace: WorkspaceId,
+    ) -> Result<Workspace, Refusal> {
+        self.workspace_for(user, workspace, Action::ForceUnlock).await?;
+        let now = self.context.now();
+        let unlocked = self.context.store.unlock_workspace(workspace, None, now).await.map_err(lock_refusal)?;
+        self.context.hint(workspace);
+        Ok(unlocked)
+    }
+}
+
+fn lock_refusal(error: LockError) -> Refusal {
+    match error {
+        LockError::Store(error) => Refusal::Failed(error),
+        other => Refusal::Conflict(other.to_string()),
+    }
+}
+
+/// What is fixed about a run when it is queued.
+fn facts(request: &RunRequest, workspace: &WorkspaceConfig, access: Access) -> Facts {
+    Facts {
+        plan_only: request.plan_only,
+        destroy: request.destroy,
+        auto_apply: request.auto_apply.unwrap_or(workspace.auto_apply) && !request.plan_only,
+        queued_with_apply_right: access.allows(Action::Apply),
+        allow_empty_apply: request.allow_empty_apply,
+    }
+}

@@ -1,0 +1,94 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use config::Config;
+use executor::Executor;
+use ractor::{Actor as _, ActorRef};
+use store::Store;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::actors::{Root, RootMessage};
+use crate::context::Context;
+use crate::{HostEnvironment, RunDir};
+
+/// What the engine is made of.
+pub struct Parts {
+    /// Where everything is kept; its data directory has to be the configuration's.
+    pub store: Store,
+    /// What runs stages.
+    pub executor: Arc<dyn Executor>,
+    /// The configuration to start with.
+    pub config: Arc<Config>,
+    /// The binary whose hidden subcommands `take-configuration` and `policy-check` are steps of executions.
+    pub program: PathBuf,
+    /// What the daemon's environment lends to terraform.
+    pub host: HostEnvironment,
+}
+
+/// A running engine: a handle that is cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) context: Arc<Context>,
+    root: ActorRef<RootMessage>,
+}
+
+/// The engine stopped working by itself. The daemon has to end, so that it is started afresh.
+#[derive(Debug, thiserror::Error)]
+#[error("the root supervisor ended: something failed again and again; see the log")]
+pub struct Ended;
+
+impl Engine {
+    /// Starts the actors. What was under way when the last daemon died goes on.
+    ///
+    /// The second value resolves when the actors have ended: after [`Engine::stop`], or because they could not go on.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn start(parts: Parts) -> Result<(Self, JoinHandle<()>), ractor::SpawnErr> {
+        let Parts { store, executor, config, program, host } = parts;
+        let context = Arc::new(Context::new(store, executor, config, program, host));
+        #[expect(clippy::disallowed_methods, reason = "the root has no supervisor: its end is the end of the daemon")]
+        let (root, ended) = Root::spawn(None, Root, context.clone()).await?;
+        Ok((Self { context, root }, ended))
+    }
+
+    /// The store, for reading. Whoever changes a run goes through the engine.
+    pub fn store(&self) -> &Store {
+        &self.context.store
+    }
+
+    /// The configuration as it is now.
+    pub fn config(&self) -> Arc<Config> {
+        self.context.config()
+    }
+
+    /// Learns when the configuration changes.
+    pub fn watch_config(&self) -> watch::Receiver<Arc<Config>> {
+        self.context.config.subscribe()
+    }
+
+    /// The files of a run.
+    pub fn run_dir(&self, run: lifecycle::id::RunId) -> RunDir {
+        RunDir::new(&self.context.data_dir, run)
+    }
+
+    /// How many execution slots are taken, and how many runs wait for one.
+    pub fn slot_counts(&self) -> (usize, usize) {
+        self.context.slot_counts()
+    }
+
+    /// Takes over a changed configuration: added, changed and removed workspaces, teams, limits.
+    ///
+    /// Runs that are under way keep the settings with which their plan started.
+    pub fn reconfigure(&self, config: Arc<Config>) {
+        self.context.set_slot_limit(config.server.max_concurrent_runs);
+        self.context.config.send_replace(config);
+        self.context.hint_configuration();
+    }
+
+    /// Stops the actors. Executions go on; the next start finds them.
+    pub fn stop(&self) {
+        self.root.stop(None);
+    }
+}

@@ -1,0 +1,35 @@
+use lifecycle::Illegal;
+
+/// Why something that a person asked for was not done. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// There is no such thing, or they may not see it, or may not do this: which of these is not told.
+    #[error("{what} not found, or you are not authorized to do this")]
+    NotFound {
+        /// "run run-…", "workspace network-prod".
+        what: String,
+    },
+    /// It is not legal in the state that the run is in.
+    #[error(transparent)]
+    Illegal(#[from] Illegal),
+    /// It is not possible now for another reason, in words.
+    #[error("{0}")]
+    Conflict(String),
+    /// The request itself is not right.
+    #[error("{detail}")]
+    Invalid {
+        /// What is wrong, as a JSON pointer into the API's document: `/data/attributes/target-addrs`.
+        pointer: &'static str,
+        /// Why, and what would be right.
+        detail: String,
+    },
+    /// The daemon could not do it. It may work later.
+    #[error("the request could not be recorded: {0}")]
+    Failed(#[from] store::Error),
+}
+
+impl Refusal {
+    pub(crate) fn not_found(what: impl std::fmt::Display) -> Self {
+        Self::NotFound { what: what.to_string() }
+    }
+}
