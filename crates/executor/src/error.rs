@@ -64,6 +64,14 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// The executor died, and what it left cannot be ended.
+    #[error("processes of {directory:?} were killed and do not end: {pids}")]
+    Leftovers {
+        /// The execution directory.
+        directory: PathBuf,
+        /// Their pids.
+        pids: String,
+    },
     /// The lock is held by a process that cannot be seen from here, so that nothing can be said about the execution.
     #[error(
         "{directory:?} is locked by a process that cannot be seen from here (another container?): end it, or wait for it"

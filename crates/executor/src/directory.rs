@@ -1,0 +1,156 @@
+//! The execution directory: names of its files, and how they are read and written.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::spec::FORMAT;
+
+/// Paths inside one execution directory.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory {
+    path: PathBuf,
+}
+
+impl Directory {
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+        if path.is_absolute() {
+            Ok(Self { path: path.to_owned() })
+        } else {
+            Err(Error::RelativePath { path: path.to_owned() })
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn spec(&self) -> PathBuf {
+        self.path.join("spec.json")
+    }
+
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.path.join("lock")
+    }
+
+    pub(crate) fn claim(&self) -> PathBuf {
+        self.path.join("claim.json")
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.path.join("state.json")
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    pub(crate) fn result(&self) -> PathBuf {
+        self.path.join("result.json")
+    }
+
+    pub(crate) fn diagnostics(&self) -> PathBuf {
+        self.path.join("executor.err")
+    }
+
+    /// Creates it, readable by its owner alone; durable, like its parents, when this returns.
+    pub(crate) fn create(&self) -> Result<(), Error> {
+        if self.path.is_dir() {
+            return Ok(());
+        }
+        let first_missing = self.path.ancestors().take_while(|path| !path.exists()).last();
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.path)
+            .map_err(Error::io("create", &self.path))?;
+        let mut path = self.path.as_path();
+        while let Some(parent) = path.parent() {
+            sync_directory(parent).map_err(Error::io("make durable", parent))?;
+            if first_missing == Some(path) {
+                break;
+            }
+            path = parent;
+        }
+        Ok(())
+    }
+
+    /// The control socket as a path short enough for `sockaddr_un`, whatever the length of the directory's own.
+    pub(crate) fn control_socket(&self) -> io::Result<ControlSocket> {
+        let directory = File::open(&self.path)?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}/control.sock", directory.as_raw_fd()));
+        Ok(ControlSocket { path, _directory: directory })
+    }
+}
+
+/// The path holds as long as this does.
+pub(crate) struct ControlSocket {
+    path: PathBuf,
+    _directory: File,
+}
+
+impl ControlSocket {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Replaces the file, or leaves the old one as it was; durable when this returns.
+pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> io::Result<()> {
+    static SERIAL: AtomicU64 = AtomicU64::new(0);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.{}.tmp", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed)));
+    let temporary = path.with_file_name(name);
+    let written = private_file(&temporary).and_then(|mut file| {
+        file.write_all(&serde_json::to_vec(content)?)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)?;
+        path.parent().map_or(Ok(()), sync_directory)
+    });
+    if written.is_err() {
+        // what is left of a failed attempt is of no use to anybody
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Creates or empties a file that only its owner may read.
+pub(crate) fn private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Reads a file of this crate; `None` if there is none, or an empty one (which nobody finished to write).
+pub(crate) fn read_versioned<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) if bytes.is_empty() => return Ok(None),
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("read", path)(error)),
+    };
+    parse_versioned(path, &bytes).map(Some)
+}
+
+fn parse_versioned<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, Error> {
+    #[derive(serde::Deserialize)]
+    struct Header {
+        format: u64,
+    }
+    let damaged = |error: serde_json::Error| Error::Damaged { path: path.to_owned(), why: error.to_string() };
+    // the version first: what follows it may have another shape in another format
+    let Header { format } = serde_json::from_slice(bytes).map_err(damaged)?;
+    if format > u64::from(FORMAT) {
+        return Err(Error::UnknownFormat { path: path.to_owned(), found: format, known: FORMAT });
+    }
+    serde_json::from_slice(bytes).map_err(damaged)
+}

@@ -1,0 +1,226 @@
+//! Executors on this machine: how the daemon starts, watches and controls them.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt, Interest};
+use tokio::process::Command;
+use tokio::task::spawn_blocking;
+
+use crate::control::{self, Reply, Request};
+use crate::directory::{Directory, read_versioned, write_atomically};
+use crate::error::Error;
+use crate::handshake::Handshake;
+use crate::observation::{BoxFuture, Delivery, Executor, Launched, Observation};
+use crate::observe::{Seen, observe};
+use crate::procfs::Identity;
+use crate::record::Claim;
+use crate::spec::{Spec, to_milliseconds};
+
+/// A launch that takes longer has failed: the disk hangs, or the program is not an executor.
+const LAUNCH_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Between the claim and the control socket an executor cannot be asked yet.
+const CONNECT_ATTEMPTS: u32 = 40;
+const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Starts executors as processes of this machine.
+#[derive(Clone, Debug)]
+pub struct LocalExecutor {
+    program: PathBuf,
+    prefix_arguments: Vec<String>,
+}
+
+impl Default for LocalExecutor {
+    /// This very program, as `<program> executor DIRECTORY`, even if its file has been replaced since.
+    fn default() -> Self {
+        Self { program: "/proc/self/exe".into(), prefix_arguments: vec!["executor".to_owned()] }
+    }
+}
+
+impl LocalExecutor {
+    /// Starts `program PREFIX_ARGUMENTS… DIRECTORY`, which must call [`run`](crate::run()) with that directory first
+    /// thing. The program is an absolute path, since the lookup of a name would cost a fork of the whole daemon.
+    pub fn new(program: impl Into<PathBuf>, prefix_arguments: Vec<String>) -> Result<Self, Error> {
+        let program = program.into();
+        if program.is_absolute() {
+            Ok(Self { program, prefix_arguments })
+        } else {
+            Err(Error::RelativePath { path: program })
+        }
+    }
+
+    async fn start(&self, directory: &Directory) -> Result<Launched, Error> {
+        let failed = |why: String| Error::Launch { program: self.program.clone(), why };
+        // nothing here that keeps it from being a posix_spawn: no uid, no group, no hook, no lookup in PATH
+        let mut child = Command::new(&self.program)
+            .args(&self.prefix_arguments)
+            .arg(directory.path())
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| failed(error.to_string()))?;
+        let stdout = child.stdout.take();
+        // reaped whenever it ends, whatever becomes of this launch and of those who wait for the execution
+        let reaper = tokio::spawn(async move { child.wait().await });
+        let mut said = Vec::new();
+        let heard = tokio::time::timeout(LAUNCH_PATIENCE, async {
+            match stdout {
+                Some(mut stdout) => stdout.read_to_end(&mut said).await,
+                None => Ok(0),
+            }
+        });
+        match heard.await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => return Err(failed(error.to_string())),
+            Err(_) => {
+                return Err(failed(format!("it said nothing within {} seconds", LAUNCH_PATIENCE.as_secs())));
+            }
+        }
+        match serde_json::from_slice(&said) {
+            Ok(Handshake::Claimed) => Ok(Launched::Now),
+            Ok(Handshake::Before) => Ok(Launched::Before),
+            Ok(Handshake::Failed { why }) => Err(failed(why)),
+            Err(_) => {
+                let end = match reaper.await {
+                    Ok(Ok(status)) => format!("{status}"),
+                    Ok(Err(error)) => error.to_string(),
+                    Err(error) => error.to_string(),
+                };
+                let said = String::from_utf8_lossy(&said);
+                Err(failed(format!("it ended ({end}) without the words of an executor; it said {said:?}")))
+            }
+        }
+    }
+
+    async fn ask(&self, directory: &Path, request: Request) -> Result<Delivery, Error> {
+        let directory = Directory::new(directory)?;
+        for _ in 0..CONNECT_ATTEMPTS {
+            let answer = blocking({
+                let directory = directory.clone();
+                move || control::ask(&directory, request)
+            });
+            let error = match answer.await {
+                Ok(Reply::Accepted(_)) => return Ok(Delivery::Accepted),
+                Ok(Reply::Refused { why }) => {
+                    return Err(Error::Control { directory: directory.path().to_owned(), why });
+                }
+                Err(error) => error,
+            };
+            // the end of an executor is the usual reason for its silence
+            match look(&directory).await? {
+                Seen::AtRest(_) => return Ok(Delivery::NotRunning),
+                Seen::Running(..) if is_not_there(&error) => tokio::time::sleep(CONNECT_PAUSE).await,
+                Seen::Running(..) => {
+                    return Err(Error::Control {
+                        directory: directory.path().to_owned(),
+                        why: error.to_string(),
+                    });
+                }
+            }
+        }
+        Err(Error::Control {
+            directory: directory.path().to_owned(),
+            why: "it has no control socket".to_owned(),
+        })
+    }
+}
+
+impl Executor for LocalExecutor {
+    fn launch<'a>(&'a self, directory: &'a Path, spec: &'a Spec) -> BoxFuture<'a, Result<Launched, Error>> {
+        Box::pin(async move {
+            spec.validate()?;
+            let directory = Directory::new(directory)?;
+            let prepared = blocking({
+                let (directory, spec) = (directory.clone(), spec.clone());
+                move || prepare(&directory, &spec)
+            });
+            match prepared.await? {
+                Launched::Before => Ok(Launched::Before),
+                Launched::Now => self.start(&directory).await,
+            }
+        })
+    }
+
+    fn attach<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Observation, Error>> {
+        Box::pin(async move {
+            Ok(match look(&Directory::new(directory)?).await? {
+                Seen::Running(running, _) => Observation::Running(running),
+                Seen::AtRest(observation) => observation,
+            })
+        })
+    }
+
+    fn interrupt<'a>(
+        &'a self,
+        directory: &'a Path,
+        grace: Duration,
+    ) -> BoxFuture<'a, Result<Delivery, Error>> {
+        Box::pin(self.ask(directory, Request::Interrupt { grace_ms: to_milliseconds(grace) }))
+    }
+
+    fn kill<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Delivery, Error>> {
+        Box::pin(self.ask(directory, Request::Kill))
+    }
+
+    fn wait<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Observation, Error>> {
+        Box::pin(async move {
+            let directory = Directory::new(directory)?;
+            loop {
+                match look(&directory).await? {
+                    Seen::AtRest(observation) => return Ok(observation),
+                    Seen::Running(_, executor) => end_of(executor).await?,
+                }
+            }
+        })
+    }
+}
+
+/// Writes the spec, unless the execution was claimed already.
+fn prepare(directory: &Directory, spec: &Spec) -> Result<Launched, Error> {
+    directory.create()?;
+    if read_versioned::<Claim>(&directory.claim())?.is_some() {
+        return Ok(Launched::Before);
+    }
+    write_atomically(&directory.spec(), spec).map_err(Error::io("write", directory.spec()))?;
+    Ok(Launched::Now)
+}
+
+async fn look(directory: &Directory) -> Result<Seen, Error> {
+    let directory = directory.clone();
+    blocking(move || observe(&directory)).await
+}
+
+/// Waits for the end of a process that need not be a child of this one.
+async fn end_of(process: Identity) -> Result<(), Error> {
+    let cannot = |error| Error::io("wait for the process of", format!("/proc/{}", process.pid))(error);
+    let Some(handle) = process.open().map_err(cannot)? else { return Ok(()) };
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe for the sake of types that lie about their descriptor"
+    )]
+    let handle = AsyncFd::with_interest(handle, Interest::READABLE).map_err(cannot)?;
+    handle.readable().await.map_err(cannot)?.retain_ready();
+    Ok(())
+}
+
+/// Runs what blocks on a thread for it. A dropped future does not stop it, and need not.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // cancelled: the runtime is shutting down, and nobody will poll this again
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// Errors of a socket that is not bound (any more).
+fn is_not_there(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
+}

@@ -1,0 +1,115 @@
+//! Looks at an execution directory from outside. Blocking; decides nothing that it has not proven.
+
+use std::fs::{self, File};
+use std::io;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::directory::{Directory, read_versioned};
+use crate::error::Error;
+use crate::leftovers;
+use crate::observation::{Lost, Observation, Running};
+use crate::procfs::{self, Identity};
+use crate::record::{Claim, State};
+use crate::result::ExecutionResult;
+use crate::salvage::salvage;
+
+/// How often and how long a lock without a visible owner is looked at again before it is given up.
+const LOCK_LOOKS: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
+/// An observation, and whom to wait for if it can change.
+pub(crate) enum Seen {
+    Running(Running, Identity),
+    AtRest(Observation),
+}
+
+/// Says what is behind the directory. If its executor is dead, kills what it left and salvages its files.
+pub(crate) fn observe(directory: &Directory) -> Result<Seen, Error> {
+    for _ in 0..LOCK_LOOKS {
+        let claim = match read_versioned::<Claim>(&directory.claim())? {
+            Some(claim) => claim,
+            None => return Ok(Seen::AtRest(result(directory)?.unwrap_or(Observation::NotStarted))),
+        };
+        let this_boot =
+            procfs::boot_id().map_err(Error::io("read", "/proc/sys/kernel/random/boot_id"))? == claim.boot_id;
+        // in this order: an executor that ends in between has left its result, which is then found
+        let alive = this_boot && claim.executor.is_alive();
+        if let Some(finished) = result(directory)? {
+            return Ok(Seen::AtRest(finished));
+        }
+        if alive {
+            return Ok(Seen::Running(running(directory, &claim)?, claim.executor));
+        }
+        // asked only now: before the claim, a probing lock would stand in the way of a starting executor
+        if is_locked(directory)? {
+            std::thread::sleep(LOCK_PAUSE);
+            continue;
+        }
+        // the lock is released by the end of the executor, and a result written just before it counts
+        if let Some(finished) = result(directory)? {
+            return Ok(Seen::AtRest(finished));
+        }
+        return lost(directory, &claim, this_boot).map(Seen::AtRest);
+    }
+    Err(Error::HeldElsewhere { directory: directory.path().to_owned() })
+}
+
+fn result(directory: &Directory) -> Result<Option<Observation>, Error> {
+    let result = read_versioned::<ExecutionResult>(&directory.result())?;
+    Ok(result.map(|result| Observation::Finished(Box::new(result))))
+}
+
+fn running(directory: &Directory, claim: &Claim) -> Result<Running, Error> {
+    let state = read_versioned::<State>(&directory.state())?.unwrap_or_default();
+    let (step, child_pid) = state.step.map(|step| (step.name, step.child.pid)).unzip();
+    Ok(Running { executor_pid: claim.executor.pid, step, child_pid, interrupted: state.interrupted })
+}
+
+fn is_locked(directory: &Directory) -> Result<bool, Error> {
+    let path = directory.lock();
+    let lock = match File::open(&path) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(Error::io("open", path)(error)),
+    };
+    match flock(lock, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Ok(false),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
+        Err(error) => Err(Error::io("lock", path)(error.into())),
+    }
+}
+
+fn lost(directory: &Directory, claim: &Claim, this_boot: bool) -> Result<Observation, Error> {
+    // a state that cannot be read takes nothing from the certainty that the executor is gone
+    let state = read_versioned::<State>(&directory.state()).ok().flatten().unwrap_or_default();
+    let swept = if this_boot { leftovers::sweep(directory, claim, state.step.as_ref())? } else { 0 };
+    // an executor that died right after its claim has left the spec, with its secrets
+    let _ = fs::remove_file(directory.spec());
+    let step = state.step.map(|step| step.name);
+    let during = match &step {
+        Some(step) => format!("while {step} was running"),
+        None => "while no step was running".to_owned(),
+    };
+    let how = if this_boot {
+        format!("it was killed or crashed (see {})", directory.diagnostics().display())
+    } else {
+        "the machine was restarted".to_owned()
+    };
+    let killed = match swept {
+        0 => String::new(),
+        1 => "; 1 process that it had left was killed".to_owned(),
+        more => format!("; {more} processes that it had left were killed"),
+    };
+    Ok(Observation::Lost(Lost {
+        reason: format!(
+            "the executor (process {}) ended without a result {during}: {how}{killed}",
+            claim.executor.pid
+        ),
+        step,
+        interrupted: state.interrupted,
+        swept,
+        salvaged: salvage(&claim.working_dir, &claim.salvage),
+    }))
+}

@@ -1,0 +1,52 @@
+//! The log that the steps write to, and the executor's own words in it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::process::Stdio;
+
+/// One open file description that every step writes to, so that the order of its output is kept.
+pub(crate) struct Log {
+    file: File,
+}
+
+impl Log {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+        Ok(Self { file })
+    }
+
+    /// A log that cannot be written (a full disk) must not stop the work: what is lost is said on standard error.
+    pub(crate) fn write(&mut self, text: &str) {
+        if let Err(error) = self.file.write_all(text.as_bytes()) {
+            eprintln!("cannot write to the log: {error}; it lacks {text:?}");
+        }
+    }
+
+    /// A line of the executor's own, on a line of its own.
+    pub(crate) fn say(&mut self, words: &str) {
+        let break_before = if self.ends_within_a_line() { "\n" } else { "" };
+        self.write(&format!("{break_before}signalbox: {words}\n"));
+    }
+
+    /// For a child's standard output or standard error.
+    pub(crate) fn stdio(&self) -> io::Result<Stdio> {
+        self.file.try_clone().map(Stdio::from)
+    }
+
+    pub(crate) fn make_durable(&self) {
+        if let Err(error) = self.file.sync_all() {
+            eprintln!("cannot make the log durable: {error}");
+        }
+    }
+
+    fn ends_within_a_line(&self) -> bool {
+        let mut last = [0];
+        self.file
+            .metadata()
+            .and_then(|metadata| metadata.len().checked_sub(1).ok_or(io::ErrorKind::UnexpectedEof.into()))
+            .and_then(|offset| self.file.read_exact_at(&mut last, offset))
+            .is_ok_and(|()| last != *b"\n")
+    }
+}

@@ -1,0 +1,316 @@
+//! The executor process: from its start to its result.
+
+mod child;
+mod events;
+mod execution;
+mod log;
+mod program;
+mod sweep;
+mod wishes;
+mod words;
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+use rustix::process::{getpid, set_child_subreaper, setsid};
+
+use crate::directory::{Directory, private_file, read_versioned, sync_directory};
+use crate::error::Error;
+use crate::handshake::Handshake;
+use crate::procfs::{Identity, boot_id};
+use crate::record::{Claim, State};
+use crate::result::{ExecutionResult, Outcome, StepResult};
+use crate::spec::{FORMAT, Spec};
+
+use events::Events;
+use execution::Execution;
+use log::Log;
+use wishes::Wishes;
+
+/// How long a second executor waits to see what the first one, which holds the lock, makes of it.
+const CLAIM_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long an executor whose result cannot be written (a full disk) tries again, before it gives up.
+const RESULT_PATIENCE: Duration = Duration::from_secs(120);
+const RESULT_PAUSE: Duration = Duration::from_millis(500);
+
+/// Space for the result that is set aside before the first step, in case the steps fill the disk.
+const RESULT_SPACE: u64 = 64 * 1024;
+
+/// Runs the execution in `directory` in this process, and returns when it is over.
+///
+/// To be called first thing in `main`, while the process has one thread and no runtime, no open file of its own and
+/// no child: it closes every descriptor that it inherited except the standard ones, leaves the session, becomes a
+/// subreaper, and takes over signals. [`LocalExecutor`](crate::LocalExecutor) starts such a process.
+///
+/// The exit code is 0 when the execution has a result, or belongs to another executor; 1 when it could not be
+/// claimed, or its result could not be written.
+pub fn run(directory: &Path) -> ExitCode {
+    close_inherited_descriptors();
+    let prepared = Directory::new(directory).map_err(|error| error.to_string()).and_then(|directory| {
+        detach(&directory)
+            .map_err(|error| format!("cannot prepare the executor in {directory:?}: {error}"))?;
+        Ok((take(&directory)?, directory))
+    });
+    match prepared {
+        Ok((Some((lock, subject)), directory)) => {
+            let result = execute(&directory, subject);
+            let written = result.is_ok();
+            if let Err(why) = result {
+                eprintln!("{why}");
+            }
+            drop(lock);
+            if written { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Ok((None, _)) => {
+            shake_hands(&Handshake::Before);
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("{why}");
+            shake_hands(&Handshake::Failed { why });
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What was inherited without being meant for this process would be held open for the life of the execution.
+fn close_inherited_descriptors() {
+    let Ok(entries) = fs::read_dir("/proc/self/fd") else { return };
+    let inherited: Vec<i32> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor > 2)
+        .collect();
+    for descriptor in inherited {
+        // the one that listed the others is among them and closed by now
+        let _ = nix::unistd::close(descriptor);
+    }
+}
+
+/// Cuts the ties to whoever started this process, except for the handshake.
+fn detach(directory: &Directory) -> io::Result<()> {
+    // fails only for the leader of a group, which leads a session or was started by hand
+    let _ = setsid();
+    set_child_subreaper(Some(getpid()))?;
+    let diagnostics =
+        OpenOptions::new().append(true).create(true).mode(0o600).open(directory.diagnostics())?;
+    rustix::stdio::dup2_stderr(&diagnostics)?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    rustix::process::chdir("/")?;
+    Ok(())
+}
+
+/// Says it once, and closes standard output, by which the launcher knows that no more will come.
+fn shake_hands(handshake: &Handshake) {
+    let mut line = serde_json::to_vec(handshake).unwrap_or_default();
+    line.push(b'\n');
+    let mut stdout = io::stdout();
+    // the launcher may have died by now, which concerns nobody here
+    let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
+    if let Err(error) = OpenOptions::new()
+        .write(true)
+        .open("/dev/null")
+        .and_then(|null| Ok(rustix::stdio::dup2_stdout(null)?))
+    {
+        eprintln!("cannot close standard output: {error}");
+    }
+}
+
+/// What an executor has claimed: the spec, or the reason why it cannot be used.
+struct Subject {
+    claim: Claim,
+    spec: Result<Spec, Error>,
+}
+
+/// Takes the lock and claims the execution; `None` if somebody did before.
+fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
+    let path = directory.lock();
+    let lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(|error| format!("cannot open {path:?}: {error}"))?;
+    let started = Instant::now();
+    while let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        if error != rustix::io::Errno::WOULDBLOCK {
+            return Err(format!("cannot lock {path:?}: {error}"));
+        }
+        if is_claimed(directory)? {
+            return Ok(None);
+        }
+        if started.elapsed() > CLAIM_PATIENCE {
+            return Err(format!("{path:?} is locked by another process, which does not claim the execution"));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    if is_claimed(directory)? {
+        // of a launch that came too late; the executor that claimed it has removed the one it read
+        let _ = fs::remove_file(directory.spec());
+        return Ok(None);
+    }
+    let spec = match read_versioned::<Spec>(&directory.spec()) {
+        Ok(Some(spec)) => spec.validate().map(|()| spec),
+        Ok(None) => {
+            return Err(format!("{:?} does not exist: launch the execution with one", directory.spec()));
+        }
+        Err(error) => Err(error),
+    };
+    let claim =
+        claim(directory, spec.as_ref().ok()).map_err(|error| format!("cannot claim {path:?}: {error}"))?;
+    if let Err(error) = fs::remove_file(directory.spec()) {
+        eprintln!("cannot remove the spec, which holds secrets: {error}");
+    }
+    Ok(Some((lock, Subject { claim, spec })))
+}
+
+fn is_claimed(directory: &Directory) -> Result<bool, String> {
+    // a claim that cannot be read is one all the same; an empty one was never completed, so that nothing has run
+    match fs::metadata(directory.claim()) {
+        Ok(metadata) => Ok(metadata.len() > 0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(directory.result().exists()),
+        Err(error) => Err(format!("cannot read {:?}: {error}", directory.claim())),
+    }
+}
+
+/// Durable when this returns; nothing is claimed when it fails.
+fn claim(directory: &Directory, spec: Option<&Spec>) -> io::Result<Claim> {
+    let executor = Identity::own()?;
+    let claim = Claim {
+        format: FORMAT,
+        label: spec.map(|spec| spec.label.clone()).unwrap_or_default(),
+        executor,
+        boot_id: boot_id()?,
+        token: fs::read_to_string("/proc/sys/kernel/random/uuid")?.trim().to_owned(),
+        working_dir: spec.map(|spec| spec.working_dir.clone()).unwrap_or_default(),
+        salvage: spec.map(|spec| spec.salvage.clone()).unwrap_or_default(),
+        claimed_at: Timestamp::now(),
+    };
+    crate::directory::write_atomically(&directory.claim(), &claim)?;
+    Ok(claim)
+}
+
+/// Runs a claimed execution to its result, which is durable when this returns `Ok`.
+fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
+    let reserved = ResultFile::reserve(directory).inspect_err(|error| {
+        eprintln!("cannot set space aside for the result: {error}");
+    });
+    let Subject { claim, spec } = subject;
+    let opened = Events::open(directory)
+        .and_then(|events| Ok((events, Log::open(&directory.log())?)))
+        .map_err(|error| format!("the executor cannot work in {:?}: {error}", directory.path()));
+    let (mut execution, result) = match (spec, opened) {
+        (Ok(spec), Ok((events, log))) => {
+            let mut execution = Execution {
+                directory: directory.clone(),
+                spec,
+                claim,
+                events,
+                log,
+                wishes: Wishes::default(),
+                state: State { format: FORMAT, ..State::default() },
+                swept: HashSet::new(),
+            };
+            shake_hands(&Handshake::Claimed);
+            let result = execution.run();
+            (Some(execution), result)
+        }
+        (Ok(spec), Err(why)) => {
+            shake_hands(&Handshake::Claimed);
+            (None, unable(&claim, Some(&spec), why))
+        }
+        (Err(error), opened) => {
+            let why = error.to_string();
+            if let Ok((_, mut log)) = opened {
+                log.say(&why);
+            }
+            shake_hands(&Handshake::Claimed);
+            (None, unable(&claim, None, why))
+        }
+    };
+    let file = reserved.ok();
+    let started = Instant::now();
+    loop {
+        match ResultFile::write(file.as_ref(), directory, &result) {
+            Ok(()) => return Ok(()),
+            Err(error) if started.elapsed() > RESULT_PATIENCE => {
+                return Err(format!("the result cannot be written: {error}; it is {result:?}"));
+            }
+            Err(error) => eprintln!("cannot write the result, trying again: {error}"),
+        }
+        match &mut execution {
+            // still there for those who ask
+            Some(execution) => {
+                let pause = Instant::now() + RESULT_PAUSE;
+                while Instant::now() < pause {
+                    execution.heed_until(pause);
+                }
+            }
+            None => std::thread::sleep(RESULT_PAUSE),
+        }
+    }
+}
+
+/// The result of an execution none of whose steps could be started.
+fn unable(claim: &Claim, spec: Option<&Spec>, why: String) -> ExecutionResult {
+    ExecutionResult {
+        format: FORMAT,
+        label: claim.label.clone(),
+        steps: spec
+            .iter()
+            .flat_map(|spec| &spec.steps)
+            .map(|step| StepResult::not_started(&step.name, &why))
+            .collect(),
+        outcome: Outcome::Failed { step: String::new(), why },
+        exit_code: None,
+        interrupted: false,
+        killed: false,
+        swept: 0,
+        salvaged: crate::salvage::salvage(&claim.working_dir, &claim.salvage),
+        started_at: claim.claimed_at,
+        ended_at: Timestamp::now(),
+    }
+}
+
+/// The result's file before it is one: with space on the disk, and under another name.
+struct ResultFile {
+    file: File,
+}
+
+impl ResultFile {
+    fn reserve(directory: &Directory) -> io::Result<Self> {
+        let file = private_file(&temporary(directory))?;
+        fallocate(&file, FallocateFlags::empty(), 0, RESULT_SPACE)?;
+        Ok(Self { file })
+    }
+
+    fn write(reserved: Option<&Self>, directory: &Directory, result: &ExecutionResult) -> io::Result<()> {
+        let Some(Self { file }) = reserved else {
+            return crate::directory::write_atomically(&directory.result(), result);
+        };
+        let content = serde_json::to_vec(result)?;
+        file.write_all_at(&content, 0)?;
+        file.set_len(content.len() as u64)?;
+        file.sync_all()?;
+        match fs::rename(temporary(directory), directory.result()) {
+            // an attempt before this one got as far as here
+            Err(error) if error.kind() == io::ErrorKind::NotFound && directory.result().exists() => {}
+            renamed => renamed?,
+        }
+        sync_directory(directory.path())
+    }
+}
+
+fn temporary(directory: &Directory) -> std::path::PathBuf {
+    directory.path().join("result.json.reserved")
+}

@@ -1,0 +1,125 @@
+//! Makes the files that matter durable, and describes them.
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+
+use crate::directory::sync_directory;
+use crate::result::{Salvaged, SalvagedFile};
+
+/// Describes each of `files`, relative ones taken from `working_dir`, after it was made durable.
+pub(crate) fn salvage(working_dir: &Path, files: &[PathBuf]) -> Vec<Salvaged> {
+    let described = files
+        .iter()
+        .map(|path| Salvaged { path: path.clone(), file: describe(&working_dir.join(path)) })
+        .collect();
+    let mut parents: Vec<PathBuf> =
+        files.iter().filter_map(|path| working_dir.join(path).parent().map(Path::to_owned)).collect();
+    parents.sort();
+    parents.dedup();
+    for parent in parents {
+        // a directory that is missing or cannot be synced is no reason to lose what was read from the rest
+        let _ = sync_directory(&parent);
+    }
+    described
+}
+
+fn describe(path: &Path) -> SalvagedFile {
+    let read = open_regular(path).and_then(|file| {
+        file.sync_all()?;
+        digest(file)
+    });
+    match read {
+        Ok((size, sha256)) => SalvagedFile::Present { size, sha256 },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => SalvagedFile::Absent,
+        Err(error) => SalvagedFile::Unreadable { why: error.to_string() },
+    }
+}
+
+/// Why the file does not have this content, in words; `None` if it has.
+pub(crate) fn mismatch(path: &Path, sha256: &str) -> Option<String> {
+    match open_regular(path).and_then(digest) {
+        Ok((_, found)) if found.eq_ignore_ascii_case(sha256) => None,
+        Ok((_, found)) => Some(format!(
+            "{} is not the file that was expected: its SHA-256 is {found}, not {sha256}",
+            path.display()
+        )),
+        Err(error) => Some(format!("{} cannot be compared with what was expected: {error}", path.display())),
+    }
+}
+
+/// Opens a file that may have been put there by somebody who wishes us ill: no link is followed, and a pipe or a
+/// device blocks nobody.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
+        .open(path)
+        .map_err(|error| match rustix::io::Errno::from_io_error(&error) {
+            Some(rustix::io::Errno::LOOP) => io::Error::other("it is a symbolic link"),
+            _ => error,
+        })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+}
+
+fn digest(mut file: File) -> io::Result<(u64, String)> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut size = 0;
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                let (read, _) = buffer.split_at(count);
+                hasher.update(read);
+                size += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let sha256 = hasher.finalize().iter().fold(String::with_capacity(64), |mut hexadecimal, byte| {
+        let _ = write!(hexadecimal, "{byte:02x}");
+        hexadecimal
+    });
+    Ok((size, sha256))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    #[test]
+    fn describes_what_is_there_and_what_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("state"), "abc").unwrap();
+        std::os::unix::fs::symlink("state", directory.path().join("link")).unwrap();
+        std::fs::create_dir(directory.path().join("folder")).unwrap();
+        let files: Vec<PathBuf> = ["state", "none", "link", "folder", "no/where"].map(PathBuf::from).into();
+        let files =
+            salvage(directory.path(), &files).into_iter().map(|salvaged| salvaged.file).collect::<Vec<_>>();
+        assert_eq!(files[0], SalvagedFile::Present { size: 3, sha256: ABC.to_owned() });
+        assert_eq!(files[1], SalvagedFile::Absent);
+        assert_eq!(files[2], SalvagedFile::Unreadable { why: "it is a symbolic link".to_owned() });
+        assert_eq!(files[3], SalvagedFile::Unreadable { why: "it is not a regular file".to_owned() });
+        assert_eq!(files[4], SalvagedFile::Absent);
+    }
+
+    #[test]
+    fn only_the_expected_content_matches() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("plan");
+        assert!(mismatch(&path, ABC).unwrap().contains("cannot be compared"));
+        std::fs::write(&path, "abc").unwrap();
+        assert_eq!(mismatch(&path, ABC), None);
+        std::fs::write(&path, "abd").unwrap();
+        assert!(mismatch(&path, ABC).unwrap().contains("is not the file that was expected"));
+    }
+}
