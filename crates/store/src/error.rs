@@ -1,0 +1,239 @@
+use std::path::{Path, PathBuf};
+
+use lifecycle::State;
+use lifecycle::id::RunId;
+
+use crate::record::Lock;
+
+/// Why the store could not do something. Nothing was changed, except where it says otherwise.
+///
+/// Cloneable, so that one failed commit can answer everybody who waited for it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Another daemon works on these data.
+    #[error(
+        "data directory {} is in use by {}: stop it, or give this daemon another data_dir",
+        path.display(),
+        pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+    )]
+    DataDirInUse {
+        /// The data directory.
+        path: PathBuf,
+        /// Who has it, as far as that can be told.
+        pid: Option<u32>,
+    },
+    /// The data directory can't be made, read or written.
+    #[error("data directory {}: {reason}: give data_dir a directory that this user can write to", path.display())]
+    DataDir {
+        /// What could not be used.
+        path: PathBuf,
+        /// In the words of the operating system.
+        reason: String,
+    },
+    /// The data were written by a newer release.
+    #[error("the data in {} were written by a newer release (migration {migration}): use that release", path.display())]
+    NewerRelease {
+        /// The database.
+        path: PathBuf,
+        /// The first migration that this release does not know.
+        migration: i64,
+    },
+    /// The database failed.
+    #[error("database: {kind}: {reason}")]
+    Database {
+        /// What that means.
+        kind: DatabaseFailure,
+        /// In its own words.
+        reason: String,
+    },
+    /// A record can't be understood.
+    #[error("the record of {id} can't be read: {reason}")]
+    Damaged {
+        /// Whose.
+        id: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no such record.
+    #[error("there is no {0}")]
+    NotFound(String),
+    /// The workspace was taken out of the config file, and takes nothing new.
+    #[error("workspace {0} was removed from the configuration")]
+    WorkspaceRemoved(String),
+    /// A record with this id is there already.
+    #[error("{0} exists already")]
+    Exists(String),
+    /// What was asked for contradicts other records.
+    #[error("{0}")]
+    Refused(String),
+    /// A blob can't be written or read.
+    #[error("{}: {reason}", path.display())]
+    Blob {
+        /// The file.
+        path: PathBuf,
+        /// In the words of the operating system.
+        reason: String,
+    },
+    /// The bytes of a blob are not those that were put there.
+    #[error("{}: the content does not match its name: the file was damaged", path.display())]
+    BlobDamaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The store was closed, or the work on this change broke off.
+    #[error("the store is closed")]
+    Closed,
+}
+
+/// What a failure of the database means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DatabaseFailure {
+    /// No space left.
+    #[error("the disk is full")]
+    Full,
+    /// Somebody else holds it: a backup, a database shell.
+    #[error("busy, another process holds it")]
+    Busy,
+    /// It can't be written.
+    #[error("it can't be written")]
+    ReadOnly,
+    /// The file is damaged, or is no database.
+    #[error("the file is damaged")]
+    Corrupt,
+    /// The disk failed.
+    #[error("input or output failed")]
+    Io,
+    /// Anything else.
+    #[error("failed")]
+    Other,
+}
+
+impl Error {
+    pub(crate) fn not_found(id: impl std::fmt::Display) -> Self {
+        Self::NotFound(id.to_string())
+    }
+
+    pub(crate) fn damaged(id: impl std::fmt::Display, reason: impl std::fmt::Display) -> Self {
+        Self::Damaged { id: id.to_string(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn data_dir(path: &Path, reason: &std::io::Error) -> Self {
+        Self::DataDir { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn blob(path: &Path, reason: &std::io::Error) -> Self {
+        Self::Blob { path: path.to_owned(), reason: reason.to_string() }
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        let kind = match &error {
+            sqlx::Error::PoolTimedOut => DatabaseFailure::Busy,
+            sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => return Self::Closed,
+            sqlx::Error::Io(_) => DatabaseFailure::Io,
+            sqlx::Error::Database(database) => {
+                // SQLite's extended result codes hold the primary one in their lowest byte
+                match database.code().and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff) {
+                    Some(13) => DatabaseFailure::Full,
+                    Some(5 | 6) => DatabaseFailure::Busy,
+                    Some(3 | 8 | 14) => DatabaseFailure::ReadOnly,
+                    Some(11 | 26) => DatabaseFailure::Corrupt,
+                    Some(10) => DatabaseFailure::Io,
+                    _ => DatabaseFailure::Other,
+                }
+            }
+            _ => DatabaseFailure::Other,
+        };
+        Self::Database { kind, reason: error.to_string() }
+    }
+}
+
+/// Why a run was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TransitionError {
+    /// Somebody else changed the run first: read it again and decide again.
+    #[error("{run} has changed meanwhile (version {actual}, not {expected})")]
+    Moved {
+        /// Which run.
+        run: RunId,
+        /// What the decision was based on.
+        expected: i64,
+        /// What is there.
+        actual: i64,
+    },
+    /// A final run never changes.
+    #[error("{run} is over: {state}")]
+    Final {
+        /// Which run.
+        run: RunId,
+        /// Its state.
+        state: State,
+    },
+    /// T1 asked for a run whose turn has not come: others are ahead of it or the workspace is locked.
+    /// Nothing is wrong; ask again when the workspace changes.
+    #[error("{0} has to wait for its turn")]
+    NotItsTurn(RunId),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// Why a workspace was not locked or unlocked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LockError {
+    /// It is locked already.
+    #[error("the workspace is locked by User {}", .0.by)]
+    Locked(Lock),
+    /// A run holds it, which can't be locked out (tfe-api.md 2.5).
+    #[error("the workspace is locked by Run {0}")]
+    HeldByRun(RunId),
+    /// It is not locked.
+    #[error("the workspace is not locked")]
+    NotLocked,
+    /// Only the holder may unlock it, or who may force it.
+    #[error("the workspace is locked by User {}", .0.by)]
+    LockedByAnother(Lock),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// Why a state was not added.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddStateError {
+    /// It does not continue the workspace's current state.
+    #[error(transparent)]
+    Conflict(#[from] StateConflict),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// A state that does not continue the current one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateConflict {
+    /// It belongs to the history of another state.
+    #[error("the state's lineage is {given:?}, the workspace's is {current:?}: it is the state of something else")]
+    OtherLineage {
+        /// The workspace's.
+        current: String,
+        /// The refused one.
+        given: String,
+    },
+    /// It is older.
+    #[error("the state's serial is {given}, and the workspace is at {current} already: it is older")]
+    OlderSerial {
+        /// The workspace's.
+        current: u64,
+        /// The refused one.
+        given: u64,
+    },
+    /// It has the number of the current state, and is another.
+    #[error("the workspace has another state with serial {serial}: a changed state needs a higher serial")]
+    OtherContent {
+        /// Of both.
+        serial: u64,
+    },
+}

@@ -1,0 +1,306 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use jiff::Timestamp;
+use lifecycle::id::{ConfigurationVersionId, RunId, WorkspaceId};
+use lifecycle::{Facts, PolicyOutcome, Rule, State, queue};
+use serde::{Deserialize, Serialize};
+
+use super::Actor;
+use crate::Digest;
+
+/// A run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its plan, apply and policy check have the sibling ids.
+    pub id: RunId,
+    /// Where it runs.
+    pub workspace: WorkspaceId,
+    /// Its place among all runs: what was queued later has the higher number.
+    pub seq: i64,
+    /// Counts the changes of this record. A change names the version that it is based on.
+    pub version: i64,
+    /// Where it is.
+    pub state: State,
+    /// What its transitions depend on, fixed when it was queued.
+    pub facts: Facts,
+    /// What terraform is told, fixed when it was queued.
+    pub options: RunOptions,
+    /// Where it came from: `tfe-api`, `tfe-ui`, `terraform+cloud`, … (tfe-api.md 1.5).
+    pub source: String,
+    /// The name of who queued it.
+    pub created_by: String,
+    /// The name of who confirmed its plan; `None` if nobody did, or if it was auto-applied.
+    pub confirmed_by: Option<String>,
+    /// When it was queued.
+    pub created_at: Timestamp,
+    /// When this record last changed.
+    pub updated_at: Timestamp,
+    /// When its state last changed.
+    pub state_changed_at: Timestamp,
+    /// `status-timestamps` of the API, by key (`planning-at`).
+    pub timestamps: BTreeMap<String, Timestamp>,
+    /// Who wanted it to stop, once somebody did.
+    pub cancel: Option<Cancel>,
+    /// What the plan says, once there is one.
+    pub plan: Option<PlanSummary>,
+    /// What it runs on, once that is known.
+    pub configuration_version: Option<ConfigurationVersionId>,
+    /// Why it errored, in words.
+    pub error: Option<String>,
+    /// What the policies said, once they did.
+    pub policy: Option<PolicyCheckRecord>,
+    /// How often the actor that drives it crashed.
+    pub crash_count: u32,
+}
+
+impl Run {
+    /// The run as its workspace's queue sees it.
+    pub const fn entry(&self) -> queue::Entry {
+        queue::Entry { run: self.id, state: self.state, plan_only: self.facts.plan_only }
+    }
+
+    /// What kind of run it is.
+    pub const fn operation(&self) -> Operation {
+        Operation::of(self.facts, self.options.refresh_only)
+    }
+}
+
+/// What terraform is told for one run (tfe-api.md 2.1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct RunOptions {
+    /// Why it was queued, for people.
+    #[serde(default)]
+    pub message: String,
+    /// Whether the plan reads the real objects first; `-refresh=false` if not.
+    pub refresh: bool,
+    /// `-refresh-only`: only the state is brought up to date.
+    #[serde(default)]
+    pub refresh_only: bool,
+    /// `-target`, each an address.
+    #[serde(default)]
+    pub target_addrs: Vec<String>,
+    /// `-replace`, each an address.
+    #[serde(default)]
+    pub replace_addrs: Vec<String>,
+    /// Values for this run alone; they win over the workspace's.
+    #[serde(default)]
+    pub variables: Vec<RunVariable>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            message: String::new(),
+            refresh: true,
+            refresh_only: false,
+            target_addrs: Vec::new(),
+            replace_addrs: Vec::new(),
+            variables: Vec::new(),
+        }
+    }
+}
+
+/// A variable of one run. Its value is left out of `Debug`, since it may be a secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunVariable {
+    /// The variable's name.
+    pub key: String,
+    /// An HCL literal: a string has its quotes.
+    pub value: String,
+}
+
+impl fmt::Debug for RunVariable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunVariable").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// The kind of a run, as the API's `filter[operation]` names it (tfe-api.md 1.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Never applied.
+    PlanOnly,
+    /// The plan destroys everything.
+    Destroy,
+    /// Only the state is brought up to date.
+    RefreshOnly,
+    /// A plan without changes may be applied as well.
+    EmptyApply,
+    /// None of the others.
+    PlanAndApply,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::PlanOnly, Self::Destroy, Self::RefreshOnly, Self::EmptyApply, Self::PlanAndApply];
+
+    /// The one kind of a run; plan-only wins over what it would plan.
+    pub const fn of(facts: Facts, refresh_only: bool) -> Self {
+        match facts {
+            Facts { plan_only: true, .. } => Self::PlanOnly,
+            Facts { destroy: true, .. } => Self::Destroy,
+            _ if refresh_only => Self::RefreshOnly,
+            Facts { allow_empty_apply: true, .. } => Self::EmptyApply,
+            _ => Self::PlanAndApply,
+        }
+    }
+
+    /// The word in the API and in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PlanOnly => "plan_only",
+            Self::Destroy => "destroy",
+            Self::RefreshOnly => "refresh_only",
+            Self::EmptyApply => "empty_apply",
+            Self::PlanAndApply => "plan_and_apply",
+        }
+    }
+}
+
+/// Somebody's wish that a run stops.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Cancel {
+    /// Who cancelled.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// From when on it may be force-cancelled.
+    pub force_available_at: Timestamp,
+    /// When it was force-cancelled.
+    #[serde(default)]
+    pub forced_at: Option<Timestamp>,
+}
+
+/// What a plan says, read from the plan file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct PlanSummary {
+    /// Resources or outputs change.
+    pub has_changes: bool,
+    /// Resources to create.
+    pub additions: u64,
+    /// Resources to update in place.
+    pub changes: u64,
+    /// Resources to destroy.
+    pub destructions: u64,
+    /// Resources to import.
+    pub imports: u64,
+    /// Of the plan file: only this very file may be applied.
+    pub plan_digest: Digest,
+    /// The blob with `terraform show -json` of the plan.
+    #[serde(default)]
+    pub plan_json: Option<Digest>,
+    /// The terraform that made it.
+    pub terraform_version: String,
+}
+
+/// What the policies said about a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyCheckRecord {
+    /// All of them together.
+    pub outcome: PolicyOutcome,
+    /// The blob with the whole report.
+    pub report: Digest,
+    /// Of single policies.
+    pub counts: PolicyCounts,
+}
+
+/// How many policies ended how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct PolicyCounts {
+    /// Passed.
+    pub passed: u64,
+    /// Failed, and can't be overridden.
+    pub hard_failed: u64,
+    /// Failed, and can be overridden.
+    pub soft_failed: u64,
+    /// Failed, which stops nothing.
+    pub advisory_failed: u64,
+}
+
+/// A run to be queued.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRun {
+    /// A fresh id, made by the caller.
+    pub id: RunId,
+    /// Where it runs.
+    pub workspace: WorkspaceId,
+    /// See [`Run::facts`].
+    pub facts: Facts,
+    /// See [`Run::options`].
+    pub options: RunOptions,
+    /// See [`Run::source`].
+    pub source: String,
+    /// The name of who queues it.
+    pub created_by: String,
+    /// When.
+    pub created_at: Timestamp,
+    /// If it is known already. It has to be one of the same workspace.
+    pub configuration_version: Option<ConfigurationVersionId>,
+}
+
+/// A change of a run's state, as [`lifecycle::step`](fn@lifecycle::step) allowed it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunChange {
+    /// Which run.
+    pub run: RunId,
+    /// The [`Run::version`] that the decision was based on.
+    pub expected_version: i64,
+    /// The new state.
+    pub to: State,
+    /// The row of the table that allows it.
+    pub rule: Rule,
+    /// Who.
+    pub by: Actor,
+    /// A person's comment, or the reason in words.
+    pub why: Option<String>,
+    /// When.
+    pub at: Timestamp,
+    /// What is known now beside the state.
+    pub update: RunUpdate,
+}
+
+/// New values of a run's other fields; `None` leaves a field as it is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunUpdate {
+    /// See [`Run::cancel`].
+    pub cancel: Option<Cancel>,
+    /// See [`Run::plan`].
+    pub plan: Option<PlanSummary>,
+    /// See [`Run::configuration_version`].
+    pub configuration_version: Option<ConfigurationVersionId>,
+    /// See [`Run::error`].
+    pub error: Option<String>,
+    /// See [`Run::policy`].
+    pub policy: Option<PolicyCheckRecord>,
+    /// See [`Run::crash_count`].
+    pub crash_count: Option<u32>,
+}
+
+/// Which runs; an empty filter passes all of them, and an empty list passes none.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunFilter {
+    /// In one of these workspaces.
+    pub workspaces: Option<Vec<WorkspaceId>>,
+    /// In one of these states.
+    pub states: Option<Vec<State>>,
+    /// Of one of these kinds.
+    pub operations: Option<Vec<Operation>>,
+    /// From one of these sources.
+    pub sources: Option<Vec<String>>,
+    /// Queued by this user.
+    pub created_by: Option<String>,
+    /// Whose configuration is of a commit that starts with this.
+    pub commit: Option<String>,
+    /// Whose id, message, creator or commit contains this, capitals aside.
+    pub search: Option<String>,
+    /// Queued at this moment or later.
+    pub created_from: Option<Timestamp>,
+    /// Queued before this moment.
+    pub created_before: Option<Timestamp>,
+}

@@ -1,0 +1,95 @@
+use jiff::Timestamp;
+use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
+
+use super::{Change, Store};
+use crate::record::{
+    ConfigurationResult, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion, Page, PageRequest,
+};
+use crate::{Error, sql};
+
+impl Store {
+    /// Announces a configuration whose content is still to come.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for its workspace; [`Error::Exists`] for an id that was used; [`Error`] of the
+    /// database.
+    pub async fn create_configuration_version(
+        &self,
+        new: NewConfigurationVersion,
+    ) -> Result<ConfigurationVersion, Error> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                sql::workspaces::by_id(tx.sql(), new.workspace).await?;
+                sql::configurations::insert(tx.sql(), &new).await?;
+                tx.changed(Change::Workspace { id: new.workspace });
+                sql::configurations::by_id(tx.sql(), new.id).await
+            })
+        })
+        .await
+    }
+
+    /// Says how taking its content ended, once. Saying the same again does no harm.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Refused`] when it ended otherwise before; [`Error`] of the database.
+    pub async fn finish_configuration_version(
+        &self,
+        id: ConfigurationVersionId,
+        result: ConfigurationResult,
+        now: Timestamp,
+    ) -> Result<ConfigurationVersion, Error> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let (status, commit) = match result {
+                    ConfigurationResult::Uploaded { digest, size, commit } => {
+                        (ConfigurationStatus::Uploaded { digest, size }, commit)
+                    }
+                    ConfigurationResult::Errored { message } => (ConfigurationStatus::Errored { message }, None),
+                };
+                let before = sql::configurations::by_id(tx.sql(), id).await?;
+                if before.status == status && before.commit == commit {
+                    return Ok(before);
+                }
+                if before.status != ConfigurationStatus::Pending {
+                    return Err(Error::Refused(format!("{id} is {} already", before.status.as_str())));
+                }
+                sql::configurations::finish(tx.sql(), id, &status, commit.as_ref(), now).await?;
+                tx.changed(Change::Workspace { id: before.workspace });
+                sql::configurations::by_id(tx.sql(), id).await
+            })
+        })
+        .await
+    }
+
+    /// The configuration version with this id.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn configuration_version(&self, id: ConfigurationVersionId) -> Result<ConfigurationVersion, Error> {
+        sql::configurations::by_id(&mut *self.reader().await?, id).await
+    }
+
+    /// The workspace's configuration versions, newest first.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn configuration_versions(
+        &self,
+        workspace: WorkspaceId,
+        page: PageRequest,
+    ) -> Result<Page<ConfigurationVersion>, Error> {
+        sql::configurations::page(&mut *self.snapshot().await?, workspace, page).await
+    }
+
+    /// The one that a run gets which names none: the newest that was uploaded and is not speculative
+    /// (tfe-api.md 2.1).
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn current_configuration_version(
+        &self,
+        workspace: WorkspaceId,
+    ) -> Result<Option<ConfigurationVersion>, Error> {
+        sql::configurations::current(&mut *self.reader().await?, workspace).await
+    }
+}

@@ -1,0 +1,112 @@
+//! The one door to the records.
+
+mod configurations;
+mod runs;
+mod states;
+mod workspaces;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lifecycle::id::{RunId, WorkspaceId};
+use sqlx::sqlite::SqlitePool;
+use tokio::sync::broadcast;
+
+use crate::blobs::Blobs;
+use crate::data_dir::DataDir;
+use crate::writer::{Job, Tx, Writer};
+use crate::{Error, sql};
+
+/// How many changes a reader of [`Store::changes`] may fall behind before it loses some.
+const CHANGES_KEPT: usize = 4096;
+
+/// Something that was committed: a hint to read again, never the truth itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// A run was queued or changed.
+    Run {
+        /// Where it runs.
+        workspace: WorkspaceId,
+        /// Which run.
+        run: RunId,
+    },
+    /// A workspace was added, removed, locked or unlocked, or has a new configuration or state version.
+    Workspace {
+        /// Which workspace.
+        id: WorkspaceId,
+    },
+}
+
+/// The records of one data directory. Clones are cheap and share everything.
+#[derive(Clone)]
+pub struct Store {
+    readers: SqlitePool,
+    writer: Writer,
+    changes: broadcast::Sender<Change>,
+    blobs: Blobs,
+    data_dir: Arc<DataDir>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("data_dir", &self.data_dir.path()).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Opens the records below `data_dir`, which is made (0700) if it is missing, and brings them to the
+    /// format of this release. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// [`Error::DataDirInUse`] when another store is open on it, in this process or another;
+    /// [`Error::DataDir`] when it can't be made or written; [`Error::NewerRelease`] when its format is not
+    /// known yet; [`Error::Database`].
+    pub async fn open(data_dir: impl AsRef<Path>) -> Result<Self, Error> {
+        let data_dir = data_dir.as_ref().to_owned();
+        let data_dir = Arc::new(crate::blocking(move || DataDir::claim(&data_dir)).await?);
+        let blobs = Blobs::new(data_dir.blobs());
+        let database = data_dir.database();
+        let writing = sql::writer_pool(&database).await?;
+        let readers = sql::reader_pool(&database);
+        let (changes, _) = broadcast::channel(CHANGES_KEPT);
+        let writer = Writer::start(writing, changes.clone(), Arc::clone(&data_dir));
+        Ok(Self { readers, writer, changes, blobs, data_dir })
+    }
+
+    /// Waits until every write that was begun is done, closes the database and frees the data directory.
+    /// Other clones answer [`Error::Closed`] from now on. A store that is dropped instead does the same
+    /// a little later.
+    pub async fn close(self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+
+    /// Where it keeps its files.
+    pub fn data_dir(&self) -> &Path {
+        self.data_dir.path()
+    }
+
+    /// Files that are named by their content.
+    pub const fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
+    /// What is committed from now on, in that order.
+    ///
+    /// A receiver that falls behind by thousands of changes gets `RecvError::Lagged`: it has to read again
+    /// whatever it watches. Subscribe first and read then, so that nothing falls between.
+    pub fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+
+    /// Carries out one write. It goes to its end even if the caller stops waiting for it, so that a
+    /// client that hangs up can't undo or hide what it asked for.
+    async fn write<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> Job<'t, Result<T, E>> + Send + 'static,
+    {
+        self.writer.write(work).await
+    }
+}

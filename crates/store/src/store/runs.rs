@@ -1,0 +1,205 @@
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use lifecycle::id::{RunEventId, RunId, WorkspaceId};
+use lifecycle::{Rule, State, queue};
+
+use super::{Change, Store};
+use crate::record::{Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunChange, RunFilter, RunUpdate};
+use crate::writer::Tx;
+use crate::{Error, TransitionError, sql, transition};
+
+impl Store {
+    /// Queues a run: it gets its place in the queue and the first row of its journal.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] and [`Error::WorkspaceRemoved`] for its workspace; [`Error::Refused`] for a
+    /// configuration version that is another workspace's; [`Error::Exists`] for an id that was used;
+    /// [`Error`] of the database.
+    pub async fn create_run(&self, new: NewRun) -> Result<Run, Error> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let workspace = sql::workspaces::by_id(tx.sql(), new.workspace).await?;
+                if workspace.removed_at.is_some() {
+                    return Err(Error::WorkspaceRemoved(workspace.name));
+                }
+                if let Some(configuration) = new.configuration_version
+                    && sql::configurations::by_id(tx.sql(), configuration).await?.workspace != workspace.id
+                {
+                    return Err(Error::Refused(format!("{configuration} belongs to another workspace")));
+                }
+                let run = sql::runs::insert(tx.sql(), &transition::queued(new)).await?;
+                let by = Actor::User(run.created_by.clone());
+                sql::journal::insert(tx.sql(), &run, by, None, None, None).await?;
+                tx.changed(Change::Run { workspace: run.workspace, run: run.id });
+                Ok(run)
+            })
+        })
+        .await
+    }
+
+    /// Changes a run's state: record, timestamps and journal together, if the run is still as it was when
+    /// the decision was made.
+    ///
+    /// A start (T1) is also held against the queue and the workspace's lock, in the same transaction.
+    ///
+    /// # Errors
+    /// [`TransitionError`]: nothing was changed.
+    pub async fn transition(&self, change: RunChange) -> Result<Run, TransitionError> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let run = changeable(tx, change.run, change.expected_version).await?;
+                if change.rule == Rule::T1 {
+                    let entries = sql::runs::queue(tx.sql(), run.workspace).await?;
+                    let locked = sql::workspaces::by_id(tx.sql(), run.workspace).await?.lock.is_some();
+                    if !queue::startable(&entries, locked).contains(&run.id) {
+                        return Err(TransitionError::NotItsTurn(run.id));
+                    }
+                }
+                let RunChange { to, rule, by, why, at, update, .. } = change;
+                let from = run.state;
+                let run = transition::changed(run, to, rule, &by, at, update);
+                save(tx, &run).await?;
+                sql::journal::insert(tx.sql(), &run, by, Some(from), Some(rule), why).await?;
+                Ok(run)
+            })
+        })
+        .await
+    }
+
+    /// Changes what is known about a run, and not its state; the journal tells of states only.
+    ///
+    /// # Errors
+    /// [`TransitionError`]: nothing was changed.
+    pub async fn record(
+        &self,
+        run: RunId,
+        expected_version: i64,
+        update: RunUpdate,
+        at: Timestamp,
+    ) -> Result<Run, TransitionError> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let run = transition::updated(changeable(tx, run, expected_version).await?, at, update);
+                save(tx, &run).await?;
+                Ok(run)
+            })
+        })
+        .await
+    }
+
+    /// The run with this id.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn run(&self, id: RunId) -> Result<Run, Error> {
+        sql::runs::by_id(&mut *self.reader().await?, id).await
+    }
+
+    /// The runs that pass the filter, newest first.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn runs(&self, filter: &RunFilter, page: PageRequest) -> Result<Page<Run>, Error> {
+        sql::runs::page(&mut *self.snapshot().await?, filter, page).await
+    }
+
+    /// The workspace's runs that are not over, in the order in which they were queued.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn queue(&self, workspace: WorkspaceId) -> Result<Vec<queue::Entry>, Error> {
+        sql::runs::queue(&mut *self.reader().await?, workspace).await
+    }
+
+    /// The runs of all workspaces that are not over, in the order in which they were queued.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn non_final_runs(&self) -> Result<Vec<Run>, Error> {
+        sql::runs::non_final(&mut *self.reader().await?).await
+    }
+
+    /// The run that the workspace shows: the one that holds it, or else the newest final one, or else the
+    /// first that waits. Plan-only runs never are.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn current_run(&self, workspace: WorkspaceId) -> Result<Option<Run>, Error> {
+        sql::runs::current(&mut *self.reader().await?, workspace).await
+    }
+
+    /// [`Store::current_run`] of every workspace that has one.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn current_runs(&self) -> Result<HashMap<WorkspaceId, Run>, Error> {
+        let runs = sql::runs::all_current(&mut *self.reader().await?).await?;
+        Ok(runs.into_iter().map(|run| (run.workspace, run)).collect())
+    }
+
+    /// The workspace's newest final run that was not plan-only.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn latest_final(&self, workspace: WorkspaceId) -> Result<Option<Run>, Error> {
+        sql::runs::latest_final(&mut *self.reader().await?, workspace).await
+    }
+
+    /// How many runs are in which state; states without runs are left out.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn counts(&self) -> Result<HashMap<State, u64>, Error> {
+        sql::runs::counts(&mut *self.reader().await?).await
+    }
+
+    /// Everything that happened to a run, oldest first; empty for a run that is not there.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn journal(&self, run: RunId) -> Result<Vec<JournalEntry>, Error> {
+        sql::journal::of_run(&mut *self.reader().await?, run).await
+    }
+
+    /// The entry with this id.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn journal_entry(&self, id: RunEventId) -> Result<JournalEntry, Error> {
+        sql::journal::by_id(&mut *self.reader().await?, id).await
+    }
+
+    /// What happened to any run after the entry with this [`JournalEntry::seq`] (0: from the beginning),
+    /// oldest first: with this a reader of [`Store::changes`] that fell behind, or comes back, misses
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn journal_after(&self, seq: i64, limit: u32) -> Result<Vec<JournalEntry>, Error> {
+        sql::journal::after(&mut *self.reader().await?, seq, limit).await
+    }
+}
+
+/// The run, if it may be changed by somebody who saw this version of it.
+async fn changeable(tx: &mut Tx, id: RunId, expected: i64) -> Result<Run, TransitionError> {
+    let run = sql::runs::by_id(tx.sql(), id).await?;
+    if run.state.is_final() {
+        return Err(TransitionError::Final { run: id, state: run.state });
+    }
+    if run.version != expected {
+        return Err(TransitionError::Moved { run: id, expected, actual: run.version });
+    }
+    Ok(run)
+}
+
+async fn save(tx: &mut Tx, run: &Run) -> Result<(), TransitionError> {
+    if !sql::runs::update(tx.sql(), run).await? {
+        // with one writer this can't be; with several it is the same as a version that was seen to differ
+        let expected = run.version - 1;
+        let actual = sql::runs::by_id(tx.sql(), run.id).await?.version;
+        return Err(TransitionError::Moved { run: run.id, expected, actual });
+    }
+    tx.changed(Change::Run { workspace: run.workspace, run: run.id });
+    Ok(())
+}

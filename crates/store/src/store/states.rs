@@ -1,0 +1,71 @@
+use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
+
+use super::{Change, Store};
+use crate::record::{NewStateVersion, Page, PageRequest, StateVersion};
+use crate::state_file::{Succession, succession};
+use crate::{AddStateError, Error, sql};
+
+impl Store {
+    /// Makes a state the workspace's current one, if it continues the current one. The state that is
+    /// current already (same serial, same content) is returned as it is, so that taking a state back
+    /// twice does no harm.
+    ///
+    /// # Errors
+    /// [`AddStateError::Conflict`] for an older serial, another lineage, or another content with the same
+    /// serial; [`Error::NotFound`] for its workspace or run; [`Error::Refused`] for a run of another
+    /// workspace; [`Error`] of the database.
+    pub async fn add_state_version(&self, new: NewStateVersion) -> Result<StateVersion, AddStateError> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                sql::workspaces::by_id(tx.sql(), new.workspace).await?;
+                if let Some(run) = new.run
+                    && sql::runs::by_id(tx.sql(), run).await?.workspace != new.workspace
+                {
+                    return Err(Error::Refused(format!("{run} belongs to another workspace")).into());
+                }
+                if let Some(current) = sql::states::current(tx.sql(), new.workspace).await? {
+                    match succession((&current.meta, current.digest), (&new.meta, new.digest))? {
+                        Succession::Same => return Ok(current),
+                        Succession::Next => {}
+                    }
+                }
+                sql::states::insert(tx.sql(), &new).await?;
+                tx.changed(Change::Workspace { id: new.workspace });
+                Ok(sql::states::by_id(tx.sql(), new.id).await?)
+            })
+        })
+        .await
+    }
+
+    /// The workspace's current state, if it has one.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn current_state(&self, workspace: WorkspaceId) -> Result<Option<StateVersion>, Error> {
+        sql::states::current(&mut *self.reader().await?, workspace).await
+    }
+
+    /// The state version with this id.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn state_version(&self, id: StateVersionId) -> Result<StateVersion, Error> {
+        sql::states::by_id(&mut *self.reader().await?, id).await
+    }
+
+    /// The workspace's state versions, newest first.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn state_versions(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Page<StateVersion>, Error> {
+        sql::states::page(&mut *self.snapshot().await?, workspace, page).await
+    }
+
+    /// The state versions that a run wrote, oldest first.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn state_versions_of_run(&self, run: RunId) -> Result<Vec<StateVersion>, Error> {
+        sql::states::of_run(&mut *self.reader().await?, run).await
+    }
+}
