@@ -1,0 +1,343 @@
+//! `policies.hcl`: which rules of a Rego set are policies, and how strictly they are enforced.
+
+use std::{collections::HashMap, ops::Range};
+
+use hcl_edit::{
+    Span,
+    expr::Expression,
+    structure::{Attribute, Block, Body, Structure},
+};
+
+use crate::{EnforcementLevel, Mistake, Place, Policy};
+
+/// The file's name.
+pub(super) const FILE: &str = "policies.hcl";
+
+const POLICY_ARGUMENTS: &[&str] = &["query", "enforcement_level", "description"];
+
+/// The version of the Rego language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RegoVersion {
+    /// The language before OPA 1.0: `deny[msg] { … }`.
+    V0,
+    /// The language since OPA 1.0: `deny contains msg if { … }`.
+    V1,
+}
+
+impl RegoVersion {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::V0 => "v0",
+            Self::V1 => "v1",
+        }
+    }
+}
+
+/// A policy and the rule that answers for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) policy: Policy,
+    /// The path of a rule, `data.` and all.
+    pub(super) rule: String,
+    /// Where the query stands in the manifest.
+    pub(super) span: Option<Range<usize>>,
+}
+
+/// What the manifest says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Manifest {
+    pub(super) entries: Vec<Entry>,
+    /// The language version of every file; if it is not given, each file is read as what it is.
+    pub(super) version: Option<RegoVersion>,
+}
+
+/// Reads the manifest as far as it can be read, with every mistake in it.
+pub(super) fn read(text: &str) -> (Manifest, Vec<Mistake>) {
+    let mut reader = Reader { text, mistakes: Vec::new() };
+    let manifest = match hcl_edit::parser::parse_body(text) {
+        Ok(body) => reader.manifest(&body),
+        Err(error) => {
+            let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+            let at = error.location();
+            let place = Place { line: count(at.line()), column: count(at.column()) };
+            reader.mistakes.push(Mistake::at(FILE, text, place, error.message()));
+            Manifest::default()
+        }
+    };
+    (manifest, reader.mistakes)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    fn mistake(&mut self, span: Option<Range<usize>>, message: impl Into<String>, help: impl Into<String>) {
+        self.mistakes.push(Mistake::at_span(FILE, self.text, span, message).help(help));
+    }
+
+    fn manifest(&mut self, body: &Body) -> Manifest {
+        let mut manifest = Manifest::default();
+        let mut seen: HashMap<String, Place> = HashMap::new();
+        let mut blocks = 0;
+        for structure in body {
+            match structure {
+                Structure::Attribute(attribute) if attribute.key.as_str() == "rego_version" => {
+                    manifest.version = self.version(attribute);
+                }
+                Structure::Attribute(attribute) => {
+                    let name = attribute.key.as_str();
+                    self.mistake(
+                        attribute.key.span(),
+                        format!("unknown argument {name}"),
+                        "a policy set has policy blocks and, if need be, a rego_version",
+                    );
+                }
+                Structure::Block(block) if block.ident.as_str() == "policy" => {
+                    blocks += 1;
+                    let Some(entry) = self.policy(block) else { continue };
+                    let span = block.labels.first().and_then(Span::span).or_else(|| block.ident.span());
+                    let place = Place::at(self.text, span.as_ref().map_or(0, |span| span.start));
+                    let name = &entry.policy.name;
+                    if let Some(first) = seen.get(name) {
+                        let message = format!("policy \"{name}\" is already defined on line {}", first.line);
+                        self.mistake(span, message, "give each policy of a set its own name");
+                        continue;
+                    }
+                    seen.insert(name.clone(), place);
+                    manifest.entries.push(entry);
+                }
+                Structure::Block(block) => {
+                    let name = block.ident.as_str();
+                    self.mistake(
+                        block.ident.span(),
+                        format!("unknown block {name}"),
+                        "write policy \"NAME\" { query = \"data.PACKAGE.RULE\" }",
+                    );
+                }
+            }
+        }
+        if blocks == 0 {
+            // a set that checks nothing would pass everything
+            self.mistake(
+                None,
+                "the set has no policy",
+                "write policy \"NAME\" { query = \"data.PACKAGE.RULE\" }",
+            );
+        }
+        manifest
+    }
+
+    fn version(&mut self, attribute: &Attribute) -> Option<RegoVersion> {
+        let (word, span) = self.string(attribute)?;
+        match word.as_str() {
+            "v0" => Some(RegoVersion::V0),
+            "v1" => Some(RegoVersion::V1),
+            other => {
+                self.mistake(
+                    span,
+                    format!("unknown version of Rego \"{other}\""),
+                    "write \"v0\" or \"v1\", or leave it out to have each file read as what it is",
+                );
+                None
+            }
+        }
+    }
+
+    fn policy(&mut self, block: &Block) -> Option<Entry> {
+        let name = match block.labels.as_slice() {
+            [label] if !label.as_str().trim().is_empty() => Some(label.as_str().to_owned()),
+            [label] => {
+                self.mistake(label.span(), "the policy's name is empty", "write policy \"NAME\"");
+                None
+            }
+            labels => {
+                let span = labels.get(1).and_then(Span::span).or_else(|| block.ident.span());
+                self.mistake(
+                    span,
+                    format!("a policy has one name, not {}", labels.len()),
+                    "write policy \"NAME\"",
+                );
+                None
+            }
+        };
+        let (mut rule, mut level, mut description) = (None, Some(EnforcementLevel::default()), None);
+        for structure in &block.body {
+            let attribute = match structure {
+                Structure::Attribute(attribute) => attribute,
+                Structure::Block(inner) => {
+                    let message = format!("unknown block {}", inner.ident.as_str());
+                    self.mistake(inner.ident.span(), message, known_arguments());
+                    continue;
+                }
+            };
+            match attribute.key.as_str() {
+                "query" => rule = Some(self.query(attribute)),
+                "enforcement_level" => level = self.level(attribute),
+                "description" => description = self.string(attribute).map(|(text, _)| text),
+                other => self.unknown_argument(other, attribute.key.span()),
+            }
+        }
+        if rule.is_none() {
+            self.mistake(
+                block.ident.span(),
+                "the policy has no query",
+                "add query = \"data.PACKAGE.RULE\" with the rule that gives the set of violations",
+            );
+        }
+        let (rule, span) = rule.flatten()?;
+        Some(Entry { policy: Policy { name: name?, level: level?, description }, rule, span })
+    }
+
+    /// The path of a rule. The form without `data.`, which policies made through the API of Terraform Enterprise may
+    /// have, is understood too.
+    fn query(&mut self, attribute: &Attribute) -> Option<(String, Option<Range<usize>>)> {
+        let (query, span) = self.string(attribute)?;
+        let query = query.trim();
+        if query.is_empty() {
+            self.mistake(span, "the query is empty", "write the path of a rule, such as data.terraform.deny");
+            return None;
+        }
+        let rule = match query == "data" || query.starts_with("data.") || query.starts_with("data[") {
+            true => query.to_owned(),
+            false => format!("data.{query}"),
+        };
+        Some((rule, span))
+    }
+
+    fn level(&mut self, attribute: &Attribute) -> Option<EnforcementLevel> {
+        let (word, span) = self.string(attribute)?;
+        match word.parse::<EnforcementLevel>() {
+            Ok(level) => Some(level),
+            Err(_) => {
+                self.mistake(
+                    span,
+                    format!("no enforcement level is called \"{word}\""),
+                    "write \"advisory\", \"soft-mandatory\" (as which \"mandatory\" counts) or \"hard-mandatory\"",
+                );
+                None
+            }
+        }
+    }
+
+    fn unknown_argument(&mut self, name: &str, span: Option<Range<usize>>) {
+        let near = POLICY_ARGUMENTS
+            .iter()
+            .max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
+        let help = match near {
+            Some(near) if strsim::jaro_winkler(name, near) > 0.8 => format!("did you mean {near}?"),
+            _ => known_arguments(),
+        };
+        self.mistake(span, format!("unknown argument {name}"), help);
+    }
+
+    /// The value of an attribute that has to be a string without interpolation.
+    fn string(&mut self, attribute: &Attribute) -> Option<(String, Option<Range<usize>>)> {
+        let span = attribute.value.span();
+        match &attribute.value {
+            Expression::String(text) => return Some((text.value().clone(), span)),
+            Expression::HeredocTemplate(heredoc) => {
+                // indentation of <<- belongs to the manifest, not to the text
+                let lines: Option<String> =
+                    heredoc.template.iter().map(|part| part.as_literal().map(|l| l.as_str())).collect();
+                if let Some(text) = lines {
+                    return Some((text.trim().to_owned(), span));
+                }
+            }
+            _ => {}
+        }
+        let name = attribute.key.as_str();
+        self.mistake(span, format!("{name} is not a plain string"), format!("write {name} = \"…\""));
+        None
+    }
+}
+
+fn known_arguments() -> String {
+    format!("a policy has the arguments {}", POLICY_ARGUMENTS.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_names_policies_with_levels_and_descriptions() {
+        let (manifest, mistakes) = read(
+            r#"
+            rego_version = "v0"
+            policy "a" {
+              query             = "data.terraform.deny"
+              enforcement_level = "hard-mandatory"
+              description       = <<-EOT
+                Nothing public.
+                EOT
+            }
+            policy "b" { query = "terraform.warn" }
+            policy "c" {
+              query             = "data.terraform[\"x-y\"].deny"
+              enforcement_level = "mandatory"
+            }
+            "#,
+        );
+        assert_eq!(mistakes, []);
+        assert_eq!(manifest.version, Some(RegoVersion::V0));
+        let entries: Vec<_> = manifest
+            .entries
+            .iter()
+            .map(|e| {
+                (e.policy.name.as_str(), e.policy.level, e.policy.description.as_deref(), e.rule.as_str())
+            })
+            .collect();
+        assert_eq!(
+            entries,
+            [
+                ("a", EnforcementLevel::HardMandatory, Some("Nothing public."), "data.terraform.deny"),
+                ("b", EnforcementLevel::Advisory, None, "data.terraform.warn"),
+                ("c", EnforcementLevel::SoftMandatory, None, "data.terraform[\"x-y\"].deny"),
+            ]
+        );
+    }
+
+    #[test]
+    fn every_mistake_of_a_manifest_is_named_with_its_place_and_what_would_be_right() {
+        let text = r#"rego_version = "v2"
+kind = "opa"
+policy "a" {
+  qury = "data.a.deny"
+  enforcement_level = "strict"
+}
+policy "b" "c" { query = "data.a.deny" }
+policy "d" { query = 5 }
+policy "e" { query = "data.a.${x}" }
+policy "f" { query = "data.a.deny" }
+policy "f" { query = "data.a.deny" }
+policy "" { query = "" }
+policy { query = "data.a.deny" }
+sentinel {}
+policy "g" {
+  query = "data.a.deny"
+  rule {}
+}
+"#;
+        let (_, mut mistakes) = read(text);
+        mistakes.sort_by_key(|m| m.place);
+        let found: Vec<String> = mistakes
+            .iter()
+            .map(|m| {
+                let Place { line, column } = m.place.unwrap();
+                format!("{line}:{column} {}; {}", m.message, m.help.as_deref().unwrap())
+            })
+            .collect();
+        insta::assert_snapshot!(found.join("\n"));
+    }
+
+    #[test]
+    fn broken_hcl_and_a_set_without_policies_are_mistakes() {
+        let (_, mistakes) = read("policy \"a\" {\n  query = \n}\n");
+        assert_eq!(mistakes.len(), 1);
+        assert_eq!(mistakes[0].place.unwrap().line, 2);
+        let (_, mistakes) = read("# nothing yet\n");
+        assert_eq!(mistakes[0].message, "the set has no policy");
+    }
+}

@@ -1,0 +1,147 @@
+//! The policy log: a report as text, in the form of Terraform Enterprise's policy checks.
+
+use std::fmt::Write;
+
+use crate::{Counts, PolicyOutcome, PolicyReport, PolicyResult, SetReport, Verdict};
+
+/// The report as the text that people read in the run's policy log. Ends with a newline. Text from policies and
+/// plans is shown without the control characters that could drive a terminal.
+pub fn render_text(report: &PolicyReport) -> String {
+    let mut log = Log { text: String::new() };
+    log.report(report);
+    log.text
+}
+
+const fn sentence(outcome: PolicyOutcome, counts: Counts) -> &'static str {
+    match outcome {
+        PolicyOutcome::Passed if counts.total_failed == 0 => "Every policy passed: the run may go on.",
+        PolicyOutcome::Passed => "Only advisory policies failed: they stop nothing, and the run may go on.",
+        PolicyOutcome::SoftFailed => {
+            "A soft-mandatory policy failed: the run waits until a member of the owners team overrides it, or it is \
+             discarded."
+        }
+        PolicyOutcome::HardFailed => {
+            "A hard-mandatory policy failed: the run ends here, and nobody can override it."
+        }
+    }
+}
+
+struct Log {
+    text: String,
+}
+
+impl Log {
+    fn report(&mut self, report: &PolicyReport) {
+        let counts = report.counts;
+        self.line(0, &format!("Policy Result: {}", report.outcome == PolicyOutcome::Passed));
+        self.blank();
+        self.line(0, sentence(report.outcome, counts));
+        self.blank();
+        let evaluated: usize = report.sets.iter().map(|set| set.policies.len()).sum();
+        let noun = if evaluated == 1 { "policy" } else { "policies" };
+        self.line(0, &format!("{evaluated} {noun} evaluated."));
+        if counts.total_failed > 0 {
+            let failures = [
+                ("hard-mandatory", counts.hard_failed),
+                ("soft-mandatory", counts.soft_failed),
+                ("advisory", counts.advisory_failed),
+            ];
+            let failed: Vec<_> =
+                failures.iter().filter(|(_, n)| *n > 0).map(|(level, n)| format!("{n} {level}")).collect();
+            self.line(0, &format!("{} passed, failed: {}.", counts.passed, failed.join(", ")));
+        }
+        for set in &report.sets {
+            self.set(set);
+        }
+    }
+
+    fn set(&mut self, set: &SetReport) {
+        self.blank();
+        let engine = set.engine.map(|engine| format!(" ({})", engine.title())).unwrap_or_default();
+        self.line(0, &format!("# Policy Set: {}{engine}", set.name));
+        if let Some(error) = &set.error {
+            self.blank();
+            self.line(0, "Result: error");
+            self.blank();
+            self.line(0, "The set cannot be loaded, which counts as a hard-mandatory failure:");
+            for mistake in error.mistakes() {
+                self.line(2, &mistake.to_string());
+            }
+        }
+        for (index, policy) in set.policies.iter().enumerate() {
+            self.policy(index + 1, policy);
+        }
+    }
+
+    fn policy(&mut self, number: usize, policy: &PolicyResult) {
+        self.blank();
+        self.line(0, &format!("## Policy {number}: {} ({})", policy.name, policy.level));
+        self.blank();
+        let result = match policy.verdict {
+            Verdict::Passed => "true",
+            Verdict::Failed { .. } => "false",
+            Verdict::Errored { .. } => "error",
+        };
+        self.line(0, &format!("Result: {result}"));
+        if let Some(description) = &policy.description {
+            self.blank();
+            self.line(0, &format!("Description: {}", description.trim()));
+        }
+        match &policy.verdict {
+            Verdict::Passed => {}
+            Verdict::Failed { messages } => self.items("Messages:", messages),
+            Verdict::Errored { error } => {
+                self.blank();
+                self.line(0, "Error:");
+                self.line(2, error);
+            }
+        }
+        if !policy.prints.is_empty() {
+            self.blank();
+            self.line(0, "Print output:");
+            for print in &policy.prints {
+                self.line(2, print);
+            }
+        }
+        if !policy.trace.is_empty() {
+            self.blank();
+            self.line(0, "Trace:");
+            self.line(2, &policy.trace);
+        }
+    }
+
+    fn items(&mut self, title: &str, items: &[String]) {
+        if items.is_empty() {
+            return;
+        }
+        self.blank();
+        self.line(0, title);
+        for item in items {
+            let mut lines = item.lines();
+            self.line(2, &format!("- {}", lines.next().unwrap_or_default()));
+            lines.for_each(|line| self.line(4, line));
+        }
+    }
+
+    fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// Writes text, each of its lines indented.
+    fn line(&mut self, indent: usize, text: &str) {
+        for line in text.lines() {
+            let start = self.text.len();
+            let _ = write!(self.text, "{:indent$}", "");
+            for c in line.chars() {
+                match c {
+                    '\t' => self.text.push('\t'),
+                    c if c.is_control() => self.text.extend(c.escape_default()),
+                    c => self.text.push(c),
+                }
+            }
+            let shown = self.text[start..].trim_end().len();
+            self.text.truncate(start + shown);
+            self.text.push('\n');
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Mistakes of policy sets, each with its place and what would be right.
+
+mod common;
+
+use std::{os::unix::fs::symlink, path::Path};
+
+use common::{folder, mistakes};
+use policy::PolicySet;
+
+const POLICY: &str = "policy \"p\" { query = \"data.test.deny\" }\n";
+const REGO: &str = "package test\n\ndeny contains \"x\" if input.plan.x\n";
+
+#[test]
+fn every_mistake_of_a_set_is_reported_at_once() {
+    let outside = folder(&[("secret.rego", REGO)]);
+    let dir = folder(&[
+        (
+            "policies.hcl",
+            "policy \"a\" {\n  query = \"data.test.deny\"\n  enforcement_level = \"hard\"\n}\npolicy \"b\" { desc = \"x\" }\n",
+        ),
+        ("broken.rego", "package test\n\ndeny contains msg if {\n  msg := \n}\n"),
+        ("lib/old.rego", "package lib\n\nwarn[msg] {\n  input.x == ]\n}\n"),
+        ("good.rego", REGO),
+        ("ignored_test.rego", "package test\n\nnot rego at all"),
+    ]);
+    symlink(outside.path().join("secret.rego"), dir.path().join("link.rego")).unwrap();
+    let error = PolicySet::load("test", dir.path()).unwrap_err();
+    insta::assert_snapshot!(error.to_string());
+}
+
+#[test]
+fn queries_that_name_no_rule_are_mistakes_with_what_was_probably_meant() {
+    let manifest = "policy \"a\" { query = \"data.test.dney\" }\npolicy \"b\" { query = \"test.deny\" }\n\
+                    policy \"c\" { query = \"data.elsewhere.completely\" }\npolicy \"d\" { query = \"data.test\" }\n\
+                    policy \"e\" { query = \"count(data.test.deny)\" }\n";
+    insta::assert_snapshot!(mistakes(&[("policies.hcl", manifest), ("a.rego", REGO)]).to_string());
+}
+
+#[test]
+fn files_that_do_not_fit_together_are_a_mistake_with_its_place() {
+    let unsafe_variable = "package test\n\ndeny contains msg if input.plan.x\n";
+    let error = mistakes(&[("policies.hcl", POLICY), ("a.rego", unsafe_variable)]);
+    let mistake = &error.mistakes()[0];
+    assert_eq!((mistake.file.as_str(), mistake.place.unwrap().line), ("a.rego", 3), "{error}");
+}
+
+#[test]
+fn the_version_of_a_set_holds_for_each_of_its_files() {
+    let old = "package test\n\ndeny[msg] {\n  msg := \"x\"\n}\n";
+    for (version, rego, good) in
+        [("v0", old, true), ("v1", old, false), ("v1", REGO, true), ("v0", REGO, false)]
+    {
+        let manifest = format!("rego_version = \"{version}\"\n{POLICY}");
+        let dir = folder(&[("policies.hcl", &manifest), ("a.rego", rego)]);
+        match PolicySet::load("test", dir.path()) {
+            Ok(_) => assert!(good, "{version} {rego}"),
+            Err(error) => {
+                assert!(!good, "{error}");
+                assert!(error.to_string().contains(&format!("read as Rego {version}")), "{error}");
+                assert!(error.mistakes()[0].place.is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sentinel_set_is_refused_as_long_as_there_is_no_engine_for_it() {
+    let error = mistakes(&[("sentinel.hcl", "policy \"a\" {}\n"), ("a.sentinel", "main = rule { true }\n")]);
+    assert_eq!(
+        error.to_string(),
+        "sentinel.hcl: this is a Sentinel policy set, and this build has no Sentinel engine; use a set of Rego policies"
+    );
+}
+
+#[test]
+fn folders_that_are_no_policy_sets_are_refused_with_what_would_be_right() {
+    let none = PolicySet::load("test", Path::new("/no/such/folder")).unwrap_err().to_string();
+    assert!(none.starts_with("cannot read the policy set /no/such/folder: "), "{none}");
+    let file = folder(&[("x", "")]);
+    assert!(
+        PolicySet::load("test", &file.path().join("x")).unwrap_err().to_string().contains("not a folder")
+    );
+    assert!(mistakes(&[("a.rego", REGO)]).to_string().contains("holds no policies.hcl"));
+    assert!(mistakes(&[("policies.hcl", POLICY)]).to_string().contains("the set has no .rego file"));
+    assert!(mistakes(&[("policies.json", "{}")]).to_string().contains("write it as policies.hcl"));
+}
+
+#[test]
+fn metadata_that_is_no_mapping_is_a_mistake_where_it_is_asked_for() {
+    let rego = "package test\n\n# METADATA\n# title: [\ndeny contains rego.metadata.rule().title\n";
+    let error = mistakes(&[("policies.hcl", POLICY), ("a.rego", rego)]);
+    let mistake = &error.mistakes()[0];
+    assert_eq!(
+        (mistake.message.as_str(), mistake.place.unwrap().line),
+        ("the metadata is no YAML mapping", 3)
+    );
+}
