@@ -89,7 +89,9 @@ mod tests {
     #[test]
     fn what_could_leave_the_blob_folder_is_no_digest() {
         let good = Digest::of(b"").to_string();
-        for text in ["", "../../etc/passwd", &good[1..], &good.to_uppercase(), &format!("{good}0"), &"é".repeat(32)] {
+        for text in
+            ["", "../../etc/passwd", &good[1..], &good.to_uppercase(), &format!("{good}0"), &"é".repeat(32)]
+        {
             assert!(text.parse::<Digest>().is_err(), "{text}");
         }
     }

@@ -215,7 +215,9 @@ pub enum AddStateError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateConflict {
     /// It belongs to the history of another state.
-    #[error("the state's lineage is {given:?}, the workspace's is {current:?}: it is the state of something else")]
+    #[error(
+        "the state's lineage is {given:?}, the workspace's is {current:?}: it is the state of something else"
+    )]
     OtherLineage {
         /// The workspace's.
         current: String,

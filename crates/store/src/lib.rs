@@ -1,15 +1,68 @@
-//! What Signalbox remembers.
+//! What Signalbox remembers: workspaces, runs and their journal, configurations, states, and the files
+//! that belong to them.
+//!
+//! ```text
+//! <data_dir>/            0700, one daemon at a time
+//!   lock                 held as long as the store is open; says by which process
+//!   signalbox.db         SQLite: the records
+//!   blobs/ab/abcdef…     0600, named by the SHA-256 of the content
+//!   executions/, work/   the engine's
+//! ```
+//!
+//! [`Store`] is the one door. Reads go to a few read-only connections; writes go through one writer
+//! (`writer.rs`), where those that wait together share a transaction. All SQL is in `sql/`; what a change
+//! makes of a record is decided by pure functions (`transition.rs`, `state_file.rs`) and by the
+//! [`lifecycle`] crate. Time and ids come from the caller.
+//!
+//! Invariants, each proven by the suite in `tests/`:
+//!
+//! * What was acknowledged survives the death of the process and a power cut: nobody gets an answer
+//!   before the disk has it.
+//! * A run changes by compare-and-set on its version, together with its row in the journal; of two who
+//!   saw the same version one wins. A final run never changes, and the journal never does: the database
+//!   itself refuses.
+//! * One run at a time holds a workspace: a start (T1) is held against the queue in its own transaction,
+//!   and an index refuses a second holder.
+//! * A workspace's state only goes forward: one lineage, rising serials.
+//! * A blob is there as a whole or not at all, and never changes.
+//!
+//! When something fails, nothing is half done: a full disk, a busy database or a broken record is an
+//! [`Error`] in words, and the next write begins on a fresh connection. A write goes to its end even if
+//! who asked for it stops waiting.
 
+mod blobs;
+mod data_dir;
 mod digest;
 mod error;
 mod record;
+mod sql;
 mod state_file;
+mod store;
+mod transition;
+mod writer;
 
+pub use blobs::{Blobs, PutBlob};
 pub use digest::{Digest, InvalidDigest};
 pub use error::{AddStateError, DatabaseFailure, Error, LockError, StateConflict, TransitionError};
 pub use record::{
-    Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry, Lock,
-    NewConfigurationVersion, NewRun, NewStateVersion, Operation, Page, PageRequest, PlanSummary, PolicyCheckRecord,
-    PolicyCounts, Run, RunChange, RunFilter, RunOptions, RunUpdate, RunVariable, StateVersion, Workspace,
+    Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
+    Lock, NewConfigurationVersion, NewRun, NewStateVersion, Operation, Page, PageRequest, PlanSummary,
+    PolicyCheckRecord, PolicyCounts, Run, RunChange, RunFilter, RunOptions, RunUpdate, RunVariable,
+    StateVersion, Workspace,
 };
 pub use state_file::{InvalidState, StateMeta, StateOutput, state_outputs};
+pub use store::{Change, Store};
+
+/// File work, away from the threads that drive everything else.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(broken) => match broken.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // the runtime is shutting down
+            Err(_) => Err(Error::Closed),
+        },
+    }
+}

@@ -1,9 +1,12 @@
 //! What a terraform state file says, without a look at its resources.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::{Digest, StateConflict};
 
 /// The format that terraform writes since 0.12.
 const FORMAT: u64 = 4;
@@ -33,8 +36,8 @@ pub struct StateOutput {
 }
 
 impl StateOutput {
-    /// The type in one word, as the API's `type` gives it: `string`, `number`, `bool`, `array`, `object`
-    /// (a map is an object, and a list, set or tuple an array); `null` for what has no type of its own.
+    /// The kind of the value in one word, as the API's `type` gives it: a map is an `object`, a list, set or
+    /// tuple an `array`.
     pub fn type_name(&self) -> &'static str {
         match &self.value {
             Value::Null => "null",
@@ -65,7 +68,9 @@ pub enum InvalidState {
     #[error("not a terraform state: {0}")]
     Malformed(String),
     /// A format that this release does not know.
-    #[error("the state has format version {0}, and only {FORMAT} is known: upgrade it with terraform 0.12 or later")]
+    #[error(
+        "the state has format version {0}, and only {FORMAT} is known: upgrade it with terraform 0.12 or later"
+    )]
     UnknownFormat(u64),
 }
 
@@ -127,6 +132,115 @@ pub fn state_outputs(bytes: &[u8]) -> Result<Vec<StateOutput>, InvalidState> {
     }
     StateMeta::parse(bytes)?;
     let file: File = serde_json::from_slice(bytes)?;
-    let output = |(name, Output { value, detailed_type, sensitive })| StateOutput { name, detailed_type, value, sensitive };
+    let output = |(name, Output { value, detailed_type, sensitive })| StateOutput {
+        name,
+        detailed_type,
+        value,
+        sensitive,
+    };
     Ok(file.outputs.into_iter().map(output).collect())
+}
+
+/// What a state is to the current one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Succession {
+    /// The very same.
+    Same,
+    /// A later one of the same history.
+    Next,
+}
+
+/// Whether a state may become the current one.
+pub(crate) fn succession(
+    (current, current_digest): (&StateMeta, Digest),
+    (given, given_digest): (&StateMeta, Digest),
+) -> Result<Succession, StateConflict> {
+    if current.lineage != given.lineage {
+        let (current, given) = (current.lineage.clone(), given.lineage.clone());
+        return Err(StateConflict::OtherLineage { current, given });
+    }
+    match given.serial.cmp(&current.serial) {
+        Ordering::Less => Err(StateConflict::OlderSerial { current: current.serial, given: given.serial }),
+        Ordering::Equal if current_digest == given_digest => Ok(Succession::Same),
+        Ordering::Equal => Err(StateConflict::OtherContent { serial: given.serial }),
+        Ordering::Greater => Ok(Succession::Next),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn file(serial: u64) -> Value {
+        json!({
+            "version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": "a-b-c",
+            "outputs": {
+                "plain": { "value": "x", "type": "string" },
+                "secret": { "value": { "n": 1 }, "type": ["object", { "n": "number" }], "sensitive": true },
+            },
+            "resources": [],
+        })
+    }
+
+    #[test]
+    fn a_state_says_its_serial_lineage_and_terraform() {
+        let meta = StateMeta { serial: 7, lineage: "a-b-c".into(), terraform_version: "1.11.4".into() };
+        assert_eq!(StateMeta::parse(file(7).to_string().as_bytes()), Ok(meta));
+    }
+
+    #[test]
+    fn every_cut_of_a_state_is_refused_as_cut_off() {
+        let text = serde_json::to_string_pretty(&file(7)).unwrap();
+        assert_eq!(StateMeta::parse(b""), Err(InvalidState::Empty));
+        assert_eq!(StateMeta::parse(b"\n "), Err(InvalidState::Empty));
+        for end in 1..text.len() {
+            let error = StateMeta::parse(&text.as_bytes()[..end]).unwrap_err();
+            assert!(matches!(error, InvalidState::Truncated { .. }), "{end}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_state_is_refused_with_the_reason() {
+        let with = |key: &str, value: Value| {
+            let mut file = file(7);
+            file[key] = value;
+            StateMeta::parse(file.to_string().as_bytes()).unwrap_err().to_string()
+        };
+        assert!(with("version", json!(3)).contains("format version 3"));
+        assert!(with("lineage", json!("")).contains("no lineage"));
+        assert!(with("serial", json!(-1)).contains("invalid value: integer `-1`"));
+        assert!(with("serial", json!("7")).contains("invalid type: string"));
+        assert!(StateMeta::parse(b"{}").unwrap_err().to_string().contains("missing field `version`"));
+        assert!(StateMeta::parse(b"{} {}").unwrap_err().to_string().contains("missing field `version`"));
+        assert!(StateMeta::parse(b"\xff").unwrap_err().to_string().contains("not a terraform state"));
+    }
+
+    #[test]
+    fn outputs_come_by_name_with_their_type_and_whether_they_are_sensitive() {
+        let outputs = state_outputs(file(7).to_string().as_bytes()).unwrap();
+        let seen: Vec<_> = outputs.iter().map(|o| (o.name.as_str(), o.type_name(), o.sensitive)).collect();
+        assert_eq!(seen, [("plain", "string", false), ("secret", "object", true)]);
+        assert_eq!(outputs[1].detailed_type, json!(["object", { "n": "number" }]));
+    }
+
+    #[test]
+    fn only_the_next_state_of_the_same_history_follows() {
+        let meta = |serial, lineage: &str| StateMeta {
+            serial,
+            lineage: lineage.to_owned(),
+            terraform_version: "1.11.4".to_owned(),
+        };
+        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+        let current = meta(5, "a");
+        let follows = |meta: &StateMeta, digest| succession((&current, one), (meta, digest));
+        assert_eq!(follows(&meta(6, "a"), other), Ok(Succession::Next));
+        assert_eq!(follows(&meta(9, "a"), one), Ok(Succession::Next));
+        assert_eq!(follows(&meta(5, "a"), one), Ok(Succession::Same));
+        assert_eq!(follows(&meta(5, "a"), other), Err(StateConflict::OtherContent { serial: 5 }));
+        assert_eq!(follows(&meta(4, "a"), one), Err(StateConflict::OlderSerial { current: 5, given: 4 }));
+        let lineages = StateConflict::OtherLineage { current: "a".into(), given: "b".into() };
+        assert_eq!(follows(&meta(6, "b"), other), Err(lineages));
+    }
 }

@@ -6,11 +6,13 @@ mod run;
 mod state_version;
 mod workspace;
 
-pub use configuration::{Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion};
+pub use configuration::{
+    Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion,
+};
 pub use journal::{Actor, JournalEntry};
 pub use run::{
-    Cancel, NewRun, Operation, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunChange, RunFilter, RunOptions,
-    RunUpdate, RunVariable,
+    Cancel, NewRun, Operation, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunChange, RunFilter,
+    RunOptions, RunUpdate, RunVariable,
 };
 pub use state_version::{NewStateVersion, StateVersion};
 pub use workspace::{Lock, Workspace};

@@ -3,7 +3,8 @@ use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 
 use super::{Change, Store};
 use crate::record::{
-    ConfigurationResult, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion, Page, PageRequest,
+    ConfigurationResult, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion, Page,
+    PageRequest,
 };
 use crate::{Error, sql};
 
@@ -44,7 +45,9 @@ impl Store {
                     ConfigurationResult::Uploaded { digest, size, commit } => {
                         (ConfigurationStatus::Uploaded { digest, size }, commit)
                     }
-                    ConfigurationResult::Errored { message } => (ConfigurationStatus::Errored { message }, None),
+                    ConfigurationResult::Errored { message } => {
+                        (ConfigurationStatus::Errored { message }, None)
+                    }
                 };
                 let before = sql::configurations::by_id(tx.sql(), id).await?;
                 if before.status == status && before.commit == commit {
@@ -65,7 +68,10 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error`] of the database.
-    pub async fn configuration_version(&self, id: ConfigurationVersionId) -> Result<ConfigurationVersion, Error> {
+    pub async fn configuration_version(
+        &self,
+        id: ConfigurationVersionId,
+    ) -> Result<ConfigurationVersion, Error> {
         sql::configurations::by_id(&mut *self.reader().await?, id).await
     }
 

@@ -9,7 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lifecycle::id::{RunId, WorkspaceId};
+use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePool;
+use sqlx::{Sqlite, Transaction};
 use tokio::sync::broadcast;
 
 use crate::blobs::Blobs;
@@ -44,12 +46,12 @@ pub struct Store {
     writer: Writer,
     changes: broadcast::Sender<Change>,
     blobs: Blobs,
-    data_dir: Arc<DataDir>,
+    path: Arc<Path>,
 }
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("data_dir", &self.data_dir.path()).finish_non_exhaustive()
+        f.debug_struct("Store").field("data_dir", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -65,12 +67,14 @@ impl Store {
         let data_dir = data_dir.as_ref().to_owned();
         let data_dir = Arc::new(crate::blocking(move || DataDir::claim(&data_dir)).await?);
         let blobs = Blobs::new(data_dir.blobs());
+        let path = data_dir.path().into();
         let database = data_dir.database();
-        let writing = sql::writer_pool(&database).await?;
+        let mut db = sql::writer(&database).await?;
+        sql::migrate(&mut db, &database).await?;
         let readers = sql::reader_pool(&database);
         let (changes, _) = broadcast::channel(CHANGES_KEPT);
-        let writer = Writer::start(writing, changes.clone(), Arc::clone(&data_dir));
-        Ok(Self { readers, writer, changes, blobs, data_dir })
+        let writer = Writer::start(db, changes.clone(), data_dir);
+        Ok(Self { readers, writer, changes, blobs, path })
     }
 
     /// Waits until every write that was begun is done, closes the database and frees the data directory.
@@ -83,7 +87,7 @@ impl Store {
 
     /// Where it keeps its files.
     pub fn data_dir(&self) -> &Path {
-        self.data_dir.path()
+        &self.path
     }
 
     /// Files that are named by their content.
@@ -97,6 +101,16 @@ impl Store {
     /// whatever it watches. Subscribe first and read then, so that nothing falls between.
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
+    }
+
+    /// For single statements.
+    async fn reader(&self) -> Result<PoolConnection<Sqlite>, Error> {
+        Ok(self.readers.acquire().await?)
+    }
+
+    /// For statements that have to see the same moment.
+    async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>, Error> {
+        Ok(self.readers.begin().await?)
     }
 
     /// Carries out one write. It goes to its end even if the caller stops waiting for it, so that a

@@ -57,7 +57,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Error`] of the database.
-    pub async fn state_versions(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Page<StateVersion>, Error> {
+    pub async fn state_versions(
+        &self,
+        workspace: WorkspaceId,
+        page: PageRequest,
+    ) -> Result<Page<StateVersion>, Error> {
         sql::states::page(&mut *self.snapshot().await?, workspace, page).await
     }
 

@@ -102,7 +102,12 @@ impl Store {
     /// # Errors
     /// [`LockError::NotLocked`], [`LockError::LockedByAnother`], [`LockError::HeldByRun`];
     /// [`Error::NotFound`]; [`Error`] of the database.
-    pub async fn unlock_workspace(&self, id: WorkspaceId, by: &str, now: Timestamp) -> Result<Workspace, LockError> {
+    pub async fn unlock_workspace(
+        &self,
+        id: WorkspaceId,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Workspace, LockError> {
         self.unlock(id, Some(by.to_owned()), now).await
     }
 
@@ -110,11 +115,20 @@ impl Store {
     ///
     /// # Errors
     /// [`LockError::NotLocked`], [`LockError::HeldByRun`]; [`Error::NotFound`]; [`Error`] of the database.
-    pub async fn force_unlock_workspace(&self, id: WorkspaceId, now: Timestamp) -> Result<Workspace, LockError> {
+    pub async fn force_unlock_workspace(
+        &self,
+        id: WorkspaceId,
+        now: Timestamp,
+    ) -> Result<Workspace, LockError> {
         self.unlock(id, None, now).await
     }
 
-    async fn unlock(&self, id: WorkspaceId, by: Option<String>, now: Timestamp) -> Result<Workspace, LockError> {
+    async fn unlock(
+        &self,
+        id: WorkspaceId,
+        by: Option<String>,
+        now: Timestamp,
+    ) -> Result<Workspace, LockError> {
         self.write(move |tx| {
             Box::pin(async move {
                 match (sql::workspaces::by_id(tx.sql(), id).await?.lock, by) {

@@ -1,0 +1,121 @@
+use lifecycle::id::{RunEventId, RunId};
+use lifecycle::{Rule, State};
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
+
+use super::all;
+use super::read::{Record, time};
+use crate::Error;
+use crate::record::{Actor, JournalEntry, Run};
+
+/// The rows of the transition table, as the journal names them. A test holds the list against
+/// [`lifecycle::step`](fn@lifecycle::step).
+#[rustfmt::skip]
+const RULES: [Rule; 26] = [
+    Rule::T1, Rule::T2, Rule::T3, Rule::T4, Rule::T5, Rule::T6, Rule::T7, Rule::T8, Rule::T9, Rule::T10,
+    Rule::T11, Rule::T12, Rule::T13, Rule::T14, Rule::T15, Rule::T16, Rule::T17, Rule::T18, Rule::T19, Rule::T20,
+    Rule::Launched, Rule::CancelRequested, Rule::ForceCancelRequested, Rule::PlanOnlyEnded,
+    Rule::PolicyCheckCanceled, Rule::CanceledAtRest,
+];
+
+fn read(row: &SqliteRow) -> Result<JournalEntry, Error> {
+    let record = Record::new(row)?;
+    let rule = match record.get::<Option<&str>>("rule")? {
+        Some(name) => Some(
+            *RULES
+                .iter()
+                .find(|rule| rule.to_string() == name)
+                .ok_or_else(|| record.damaged("rule", format_args!("unknown: {name:?}")))?,
+        ),
+        None => None,
+    };
+    Ok(JournalEntry {
+        id: record.parse("id")?,
+        run: record.parse("run")?,
+        seq: record.get("seq")?,
+        at: record.parse("at")?,
+        by: record.get::<Option<String>>("by_user")?.map_or(Actor::System, Actor::User),
+        from: record.parse_some("from_state")?,
+        to: record.parse("to_state")?,
+        rule,
+        why: record.get("why")?,
+    })
+}
+
+pub(crate) async fn of_run(db: &mut SqliteConnection, run: RunId) -> Result<Vec<JournalEntry>, Error> {
+    let rows = sqlx::query("SELECT * FROM journal WHERE run = ? ORDER BY seq")
+        .bind(run.to_string())
+        .fetch_all(db)
+        .await?;
+    all(&rows, read)
+}
+
+pub(crate) async fn after(
+    db: &mut SqliteConnection,
+    seq: i64,
+    limit: u32,
+) -> Result<Vec<JournalEntry>, Error> {
+    let rows = sqlx::query("SELECT * FROM journal WHERE seq > ? ORDER BY seq LIMIT ?")
+        .bind(seq)
+        .bind(limit)
+        .fetch_all(db)
+        .await?;
+    all(&rows, read)
+}
+
+pub(crate) async fn by_id(db: &mut SqliteConnection, id: RunEventId) -> Result<JournalEntry, Error> {
+    let row =
+        sqlx::query("SELECT * FROM journal WHERE id = ?").bind(id.to_string()).fetch_optional(db).await?;
+    read(&row.ok_or_else(|| Error::not_found(id))?)
+}
+
+/// Writes down how the run came into the state that it is in.
+pub(crate) async fn insert(
+    db: &mut SqliteConnection,
+    run: &Run,
+    by: Actor,
+    from: Option<State>,
+    rule: Option<Rule>,
+    why: Option<String>,
+) -> Result<(), Error> {
+    sqlx::query(
+        "INSERT INTO journal (id, run, at, by_user, from_state, to_state, rule, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(RunEventId::generate().to_string())
+    .bind(run.id.to_string())
+    .bind(time(run.state_changed_at))
+    .bind(by.user())
+    .bind(from.map(State::as_str))
+    .bind(run.state.as_str())
+    .bind(rule.map(|rule| rule.to_string()))
+    .bind(why)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use lifecycle::{Event, Facts, step};
+
+    use super::*;
+
+    #[test]
+    fn every_row_of_the_table_can_be_read_back() {
+        for bits in 0..32_u8 {
+            let facts = Facts {
+                plan_only: bits & 1 != 0,
+                destroy: bits & 2 != 0,
+                auto_apply: bits & 4 != 0,
+                queued_with_apply_right: bits & 8 != 0,
+                allow_empty_apply: bits & 16 != 0,
+            };
+            for state in State::all() {
+                for transition in Event::all().into_iter().filter_map(|event| step(state, facts, event).ok())
+                {
+                    assert!(RULES.contains(&transition.rule), "{}", transition.rule);
+                }
+            }
+        }
+    }
+}

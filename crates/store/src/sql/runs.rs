@@ -1,0 +1,283 @@
+use std::collections::HashMap;
+
+use lifecycle::id::{RunId, WorkspaceId};
+use lifecycle::{PolicyOutcome, State, queue};
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
+
+use super::all;
+use super::read::{Record, exists, json, time};
+use crate::Error;
+use crate::record::{Page, PageRequest, PolicyCheckRecord, Run, RunFilter};
+
+fn read(row: &SqliteRow) -> Result<Run, Error> {
+    let record = Record::new(row)?;
+    Ok(Run {
+        id: record.parse("id")?,
+        workspace: record.parse("workspace")?,
+        seq: record.get("seq")?,
+        version: record.get("version")?,
+        state: record.parse("state")?,
+        facts: record.json("facts")?,
+        options: record.json("options")?,
+        source: record.get("source")?,
+        created_by: record.get("created_by")?,
+        confirmed_by: record.get("confirmed_by")?,
+        created_at: record.parse("created_at")?,
+        updated_at: record.parse("updated_at")?,
+        state_changed_at: record.parse("state_changed_at")?,
+        timestamps: record.json("status_timestamps")?,
+        cancel: record.json_some("cancel")?,
+        plan: record.json_some("plan")?,
+        configuration_version: record.parse_some("configuration_version")?,
+        error: record.get("error")?,
+        policy: read_policy(&record)?,
+        crash_count: record.count("crash_count")?,
+    })
+}
+
+fn read_policy(record: &Record<'_>) -> Result<Option<PolicyCheckRecord>, Error> {
+    let outcome = match record.get::<Option<&str>>("policy_outcome")? {
+        None => return Ok(None),
+        Some("passed") => PolicyOutcome::Passed,
+        Some("soft-failed") => PolicyOutcome::SoftFailed,
+        Some("hard-failed") => PolicyOutcome::HardFailed,
+        Some(other) => return Err(record.damaged("policy_outcome", format_args!("unknown: {other:?}"))),
+    };
+    let (report, counts) = (record.parse("policy_report")?, record.json("policy_counts")?);
+    Ok(Some(PolicyCheckRecord { outcome, report, counts }))
+}
+
+const fn policy_outcome(outcome: PolicyOutcome) -> &'static str {
+    match outcome {
+        PolicyOutcome::Passed => "passed",
+        PolicyOutcome::SoftFailed => "soft-failed",
+        PolicyOutcome::HardFailed => "hard-failed",
+    }
+}
+
+fn read_entry(row: &SqliteRow) -> Result<queue::Entry, Error> {
+    let record = Record::new(row)?;
+    let (run, state, plan_only) = (record.parse("id")?, record.parse("state")?, record.get("plan_only")?);
+    Ok(queue::Entry { run, state, plan_only })
+}
+
+pub(crate) async fn by_id(db: &mut SqliteConnection, id: RunId) -> Result<Run, Error> {
+    let row = sqlx::query("SELECT * FROM runs WHERE id = ?").bind(id.to_string()).fetch_optional(db).await?;
+    read(&row.ok_or_else(|| Error::not_found(id))?)
+}
+
+pub(crate) async fn queue(
+    db: &mut SqliteConnection,
+    workspace: WorkspaceId,
+) -> Result<Vec<queue::Entry>, Error> {
+    let rows =
+        sqlx::query("SELECT id, state, plan_only FROM runs WHERE workspace = ? AND final = 0 ORDER BY seq")
+            .bind(workspace.to_string())
+            .fetch_all(db)
+            .await?;
+    all(&rows, read_entry)
+}
+
+pub(crate) async fn non_final(db: &mut SqliteConnection) -> Result<Vec<Run>, Error> {
+    all(&sqlx::query("SELECT * FROM runs WHERE final = 0 ORDER BY seq").fetch_all(db).await?, read)
+}
+
+/// `w.id` is the workspace.
+macro_rules! current_seq {
+    () => {
+        "coalesce(\
+         (SELECT seq FROM runs WHERE workspace = w.id AND holds = 1), \
+         (SELECT max(seq) FROM runs WHERE workspace = w.id AND plan_only = 0 AND final = 1), \
+         (SELECT min(seq) FROM runs WHERE workspace = w.id AND plan_only = 0 AND final = 0))"
+    };
+}
+
+pub(crate) async fn current(db: &mut SqliteConnection, workspace: WorkspaceId) -> Result<Option<Run>, Error> {
+    let row = sqlx::query(concat!(
+        "SELECT r.* FROM workspaces w JOIN runs r ON r.seq = ",
+        current_seq!(),
+        " WHERE w.id = ?"
+    ))
+    .bind(workspace.to_string())
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(read).transpose()
+}
+
+pub(crate) async fn all_current(db: &mut SqliteConnection) -> Result<Vec<Run>, Error> {
+    let text = concat!("SELECT r.* FROM workspaces w JOIN runs r ON r.seq = ", current_seq!());
+    all(&sqlx::query(text).fetch_all(db).await?, read)
+}
+
+pub(crate) async fn latest_final(
+    db: &mut SqliteConnection,
+    workspace: WorkspaceId,
+) -> Result<Option<Run>, Error> {
+    let row = sqlx::query(
+        "SELECT * FROM runs WHERE workspace = ? AND plan_only = 0 AND final = 1 ORDER BY seq DESC LIMIT 1",
+    )
+    .bind(workspace.to_string())
+    .fetch_optional(db)
+    .await?;
+    row.as_ref().map(read).transpose()
+}
+
+pub(crate) async fn counts(db: &mut SqliteConnection) -> Result<HashMap<State, u64>, Error> {
+    let rows = sqlx::query("SELECT state AS id, state, count(*) AS runs FROM runs GROUP BY state")
+        .fetch_all(db)
+        .await?;
+    rows.iter()
+        .map(|row| {
+            let record = Record::new(row)?;
+            Ok((record.parse("state")?, record.count("runs")?))
+        })
+        .collect()
+}
+
+/// Writes a new run down, and returns it with its place in the order.
+pub(crate) async fn insert(db: &mut SqliteConnection, run: &Run) -> Result<Run, Error> {
+    let query = sqlx::query(
+        "INSERT INTO runs (version, state, final, holds, confirmed_by, updated_at, state_changed_at, \
+         status_timestamps, cancel, plan, configuration_version, error, policy_outcome, policy_report, \
+         policy_counts, crash_count, id, workspace, plan_only, operation, facts, message, options, source, \
+         created_by, created_at) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq",
+    );
+    let row = bind_changing(query, run)?
+        .bind(run.id.to_string())
+        .bind(run.workspace.to_string())
+        .bind(run.facts.plan_only)
+        .bind(run.operation().as_str())
+        .bind(json(&run.facts)?)
+        .bind(&run.options.message)
+        .bind(json(&run.options)?)
+        .bind(&run.source)
+        .bind(&run.created_by)
+        .bind(time(run.created_at))
+        .fetch_one(db)
+        .await
+        .map_err(|error| exists(error, run.id))?;
+    Ok(Run { seq: row.try_get("seq")?, ..run.clone() })
+}
+
+/// Writes a changed run down. False: it was not at the version before this one, or is over, and nothing
+/// was changed.
+pub(crate) async fn update(db: &mut SqliteConnection, run: &Run) -> Result<bool, Error> {
+    let query = sqlx::query(
+        "UPDATE runs SET version = ?, state = ?, final = ?, holds = ?, confirmed_by = ?, updated_at = ?, \
+         state_changed_at = ?, status_timestamps = ?, cancel = ?, plan = ?, configuration_version = ?, error = ?, \
+         policy_outcome = ?, policy_report = ?, policy_counts = ?, crash_count = ? \
+         WHERE id = ? AND version = ? AND final = 0",
+    );
+    let done = bind_changing(query, run)?.bind(run.id.to_string()).bind(run.version - 1).execute(db).await?;
+    Ok(done.rows_affected() == 1)
+}
+
+type Statement<'q> = sqlx::query::Query<'q, Sqlite, SqliteArguments>;
+
+/// The columns that change during a run, in the order in which both statements above name them.
+fn bind_changing<'q>(query: Statement<'q>, run: &'q Run) -> Result<Statement<'q>, Error> {
+    let policy = run.policy.as_ref();
+    Ok(query
+        .bind(run.version)
+        .bind(run.state.as_str())
+        .bind(run.state.is_final())
+        .bind(queue::holder(&[run.entry()]).is_some())
+        .bind(run.confirmed_by.as_ref())
+        .bind(time(run.updated_at))
+        .bind(time(run.state_changed_at))
+        .bind(json(&run.timestamps)?)
+        .bind(run.cancel.as_ref().map(json).transpose()?)
+        .bind(run.plan.as_ref().map(json).transpose()?)
+        .bind(run.configuration_version.map(|id| id.to_string()))
+        .bind(run.error.as_ref())
+        .bind(policy.map(|policy| policy_outcome(policy.outcome)))
+        .bind(policy.map(|policy| policy.report.to_string()))
+        .bind(policy.map(|policy| json(&policy.counts)).transpose()?)
+        .bind(run.crash_count))
+}
+
+pub(crate) async fn page(
+    db: &mut SqliteConnection,
+    filter: &RunFilter,
+    page: PageRequest,
+) -> Result<Page<Run>, Error> {
+    let mut count = QueryBuilder::new("SELECT count(*) FROM runs r ");
+    push_conditions(&mut count, filter);
+    let total: i64 = count.build_query_scalar().fetch_one(&mut *db).await?;
+
+    let mut select = QueryBuilder::new("SELECT r.* FROM runs r ");
+    push_conditions(&mut select, filter);
+    select.push(" ORDER BY r.seq DESC LIMIT ").push_bind(page.limit());
+    select.push(" OFFSET ").push_bind(page.offset());
+    let rows = select.build().fetch_all(db).await?;
+    Ok(Page { items: all(&rows, read)?, total: total.unsigned_abs() })
+}
+
+fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
+    fn one_of<T>(
+        sql: &mut QueryBuilder<Sqlite>,
+        column: &str,
+        values: Option<&[T]>,
+        text: impl Fn(&T) -> String,
+    ) {
+        let Some(values) = values else { return };
+        if values.is_empty() {
+            sql.push(" AND false");
+            return;
+        }
+        sql.push(" AND ").push(column).push(" IN (");
+        let mut list = sql.separated(", ");
+        for value in values {
+            list.push_bind(text(value));
+        }
+        sql.push(")");
+    }
+    let RunFilter {
+        workspaces,
+        states,
+        operations,
+        sources,
+        created_by,
+        commit,
+        search,
+        created_from,
+        created_before,
+    } = filter;
+
+    if commit.is_some() || search.is_some() {
+        sql.push("LEFT JOIN configuration_versions c ON c.id = r.configuration_version ");
+    }
+    sql.push("WHERE true");
+    one_of(sql, "r.workspace", workspaces.as_deref(), ToString::to_string);
+    one_of(sql, "r.state", states.as_deref(), |state| state.as_str().to_owned());
+    one_of(sql, "r.operation", operations.as_deref(), |operation| operation.as_str().to_owned());
+    one_of(sql, "r.source", sources.as_deref(), Clone::clone);
+    if let Some(user) = created_by {
+        sql.push(" AND r.created_by = ").push_bind(user.clone());
+    }
+    if let Some(commit) = commit {
+        sql.push(" AND c.commit_sha LIKE ").push_bind(format!("{}%", literal(commit))).push(r" ESCAPE '\'");
+    }
+    if let Some(search) = search {
+        let pattern = format!("%{}%", literal(search));
+        for (before, column) in
+            [(" AND (", "r.id"), (" OR ", "r.message"), (" OR ", "r.created_by"), (" OR ", "c.commit_sha")]
+        {
+            sql.push(before).push(column).push(" LIKE ").push_bind(pattern.clone()).push(r" ESCAPE '\'");
+        }
+        sql.push(")");
+    }
+    if let Some(from) = created_from {
+        sql.push(" AND r.created_at >= ").push_bind(time(*from));
+    }
+    if let Some(before) = created_before {
+        sql.push(" AND r.created_at < ").push_bind(time(*before));
+    }
+}
+
+/// A text as a pattern that only matches itself.
+fn literal(text: &str) -> String {
+    text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
+}

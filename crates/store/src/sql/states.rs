@@ -1,0 +1,95 @@
+use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
+
+use super::all;
+use super::read::{Record, exists, integer, time};
+use crate::record::{NewStateVersion, Page, PageRequest, StateVersion};
+use crate::{Error, StateMeta};
+
+fn read(row: &SqliteRow) -> Result<StateVersion, Error> {
+    let record = Record::new(row)?;
+    Ok(StateVersion {
+        id: record.parse("id")?,
+        workspace: record.parse("workspace")?,
+        run: record.parse_some("run")?,
+        meta: StateMeta {
+            serial: record.count("serial")?,
+            lineage: record.get("lineage")?,
+            terraform_version: record.get("terraform_version")?,
+        },
+        digest: record.parse("digest")?,
+        size: record.count("size")?,
+        created_at: record.parse("created_at")?,
+        created_by: record.get("created_by")?,
+    })
+}
+
+pub(crate) async fn by_id(db: &mut SqliteConnection, id: StateVersionId) -> Result<StateVersion, Error> {
+    let row = sqlx::query("SELECT * FROM state_versions WHERE id = ?")
+        .bind(id.to_string())
+        .fetch_optional(db)
+        .await?;
+    read(&row.ok_or_else(|| Error::not_found(id))?)
+}
+
+pub(crate) async fn current(
+    db: &mut SqliteConnection,
+    workspace: WorkspaceId,
+) -> Result<Option<StateVersion>, Error> {
+    let row = sqlx::query("SELECT * FROM state_versions WHERE workspace = ? ORDER BY seq DESC LIMIT 1")
+        .bind(workspace.to_string())
+        .fetch_optional(db)
+        .await?;
+    row.as_ref().map(read).transpose()
+}
+
+pub(crate) async fn page(
+    db: &mut SqliteConnection,
+    workspace: WorkspaceId,
+    page: PageRequest,
+) -> Result<Page<StateVersion>, Error> {
+    let workspace = workspace.to_string();
+    let total: i64 = sqlx::query_scalar("SELECT count(*) FROM state_versions WHERE workspace = ?")
+        .bind(&workspace)
+        .fetch_one(&mut *db)
+        .await?;
+    let rows =
+        sqlx::query("SELECT * FROM state_versions WHERE workspace = ? ORDER BY seq DESC LIMIT ? OFFSET ?")
+            .bind(&workspace)
+            .bind(page.limit())
+            .bind(page.offset())
+            .fetch_all(db)
+            .await?;
+    Ok(Page { items: all(&rows, read)?, total: total.unsigned_abs() })
+}
+
+pub(crate) async fn of_run(db: &mut SqliteConnection, run: RunId) -> Result<Vec<StateVersion>, Error> {
+    let rows = sqlx::query("SELECT * FROM state_versions WHERE run = ? ORDER BY seq")
+        .bind(run.to_string())
+        .fetch_all(db)
+        .await?;
+    all(&rows, read)
+}
+
+pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewStateVersion) -> Result<(), Error> {
+    sqlx::query(
+        "INSERT INTO state_versions \
+         (id, workspace, run, serial, lineage, terraform_version, digest, size, created_at, created_by) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(new.id.to_string())
+    .bind(new.workspace.to_string())
+    .bind(new.run.map(|run| run.to_string()))
+    .bind(integer(new.meta.serial)?)
+    .bind(&new.meta.lineage)
+    .bind(&new.meta.terraform_version)
+    .bind(new.digest.to_string())
+    .bind(integer(new.size)?)
+    .bind(time(new.created_at))
+    .bind(&new.created_by)
+    .execute(db)
+    .await
+    .map_err(|error| exists(error, new.id))?;
+    Ok(())
+}
