@@ -58,10 +58,9 @@ impl Engine {
         id: WorkspaceId,
         action: Action,
     ) -> Result<Workspace, Refusal> {
-        let workspace = self.context.store.workspace(id).await?;
-        workspace
-            .filter(|workspace| self.access(user, workspace).allows(action))
-            .ok_or_else(|| Refusal::not_found(format_args!("workspace {id}")))
+        let not_found = || Refusal::not_found(format_args!("workspace {id}"));
+        let workspace = self.context.store.workspace(id).await.map_err(unless_absent(not_found))?;
+        if self.access(user, &workspace).allows(action) { Ok(workspace) } else { Err(not_found()) }
     }
 
     /// The run and its workspace, if the user may do this there.
@@ -70,8 +69,8 @@ impl Engine {
     /// [`Refusal::NotFound`] if there is none, or they may not.
     pub async fn run_for(&self, user: &str, id: RunId, action: Action) -> Result<(Run, Workspace), Refusal> {
         let not_found = || Refusal::not_found(format_args!("run {id}"));
-        let run = self.context.store.run(id).await?.ok_or_else(not_found)?;
-        let workspace = self.context.store.workspace(run.workspace).await?.ok_or_else(not_found)?;
+        let run = self.context.store.run(id).await.map_err(unless_absent(not_found))?;
+        let workspace = self.context.store.workspace(run.workspace).await?;
         if self.access(user, &workspace).allows(action) { Ok((run, workspace)) } else { Err(not_found()) }
     }
 
@@ -107,7 +106,9 @@ impl Engine {
             })
             .await
             .map_err(|error| match error {
-                store::Error::WorkspaceRemoved(_) => Refusal::not_found(format_args!("workspace {}", workspace.id)),
+                store::Error::WorkspaceRemoved(_) => {
+                    Refusal::not_found(format_args!("workspace {}", workspace.id))
+                }
                 store::Error::Refused(reason) => Refusal::Conflict(reason),
                 other => Refusal::Failed(other),
             })?;
@@ -135,7 +136,8 @@ impl Engine {
             if !may {
                 return Err(Refusal::not_found(format_args!("run {run}")));
             }
-            let update = RunUpdate { cancel: self.cancel_record(&current, event, user, now), ..RunUpdate::default() };
+            let update =
+                RunUpdate { cancel: self.cancel_record(&current, event, user, now), ..RunUpdate::default() };
             let by = Actor::User(user.to_owned());
             match feed(&self.context, &current, event, by, comment.clone(), update).await {
                 Ok(Fed::Recorded(run)) => {
@@ -195,7 +197,7 @@ impl Engine {
         self.workspace_for(user, workspace, Action::Lock).await?;
         let now = self.context.now();
         let unlocked =
-            self.context.store.unlock_workspace(workspace, Some(user), now).await.map_err(lock_refusal)?;
+            self.context.store.unlock_workspace(workspace, user, now).await.map_err(lock_refusal)?;
         self.context.hint(workspace);
         Ok(unlocked)
     }
@@ -211,9 +213,18 @@ impl Engine {
     ) -> Result<Workspace, Refusal> {
         self.workspace_for(user, workspace, Action::ForceUnlock).await?;
         let now = self.context.now();
-        let unlocked = self.context.store.unlock_workspace(workspace, None, now).await.map_err(lock_refusal)?;
+        let unlocked =
+            self.context.store.force_unlock_workspace(workspace, now).await.map_err(lock_refusal)?;
         self.context.hint(workspace);
         Ok(unlocked)
+    }
+}
+
+/// What is absent is refused in our own words; everything else is a failure.
+fn unless_absent(not_found: impl Fn() -> Refusal) -> impl Fn(store::Error) -> Refusal {
+    move |error| match error {
+        store::Error::NotFound(_) => not_found(),
+        other => Refusal::Failed(other),
     }
 }
 

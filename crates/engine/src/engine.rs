@@ -48,7 +48,10 @@ impl Engine {
     pub async fn start(parts: Parts) -> Result<(Self, JoinHandle<()>), ractor::SpawnErr> {
         let Parts { store, executor, config, program, host } = parts;
         let context = Arc::new(Context::new(store, executor, config, program, host));
-        #[expect(clippy::disallowed_methods, reason = "the root has no supervisor: its end is the end of the daemon")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the root has no supervisor: its end is the end of the daemon"
+        )]
         let (root, ended) = Root::spawn(None, Root, context.clone()).await?;
         Ok((Self { context, root }, ended))
     }

@@ -34,14 +34,25 @@ pub(crate) async fn feed(
     update: RunUpdate,
 ) -> Result<Fed, FeedError> {
     let Transition { to, rule, effects: _ } = step(run.state, run.facts, event)?;
-    let change =
-        RunChange { run: run.id, expected_version: run.version, to, rule, by, why, at: context.now(), update };
+    let change = RunChange {
+        run: run.id,
+        expected_version: run.version,
+        to,
+        rule,
+        by,
+        why,
+        at: context.now(),
+        update,
+    };
     match context.store.transition(change).await {
         Ok(run) => {
             tracing::info!(run = %run.id, %rule, state = %run.state, "transition");
             Ok(Fed::Recorded(Box::new(run)))
         }
-        Err(TransitionError::Moved { .. }) => Ok(Fed::Moved),
+        // a run that others are ahead of after all is as good as one that has moved: look again
+        Err(
+            TransitionError::Moved { .. } | TransitionError::Final { .. } | TransitionError::NotItsTurn(_),
+        ) => Ok(Fed::Moved),
         Err(TransitionError::Store(error)) => Err(error.into()),
     }
 }

@@ -43,7 +43,10 @@ impl RunRequest {
     pub(crate) fn validate(&self) -> Result<(), Refusal> {
         let invalid = |pointer, detail: &str| Err(Refusal::Invalid { pointer, detail: detail.to_owned() });
         if self.refresh_only && self.destroy {
-            return invalid("/data/attributes/refresh-only", "a run is either refresh-only or is-destroy, not both");
+            return invalid(
+                "/data/attributes/refresh-only",
+                "a run is either refresh-only or is-destroy, not both",
+            );
         }
         if self.refresh_only && self.skip_refresh {
             return invalid("/data/attributes/refresh", "a refresh-only run can't have refresh switched off");
@@ -65,7 +68,10 @@ impl RunRequest {
             ("/data/attributes/replace-addrs", &self.replace_addrs),
         ] {
             if addresses.iter().any(|a| a.trim().is_empty() || a.contains(['\0', '\n'])) {
-                return invalid(pointer, "each has to be the address of a resource, as module.a.terraform_data.b");
+                return invalid(
+                    pointer,
+                    "each has to be the address of a resource, as module.a.terraform_data.b",
+                );
             }
         }
         for variable in &self.variables {
@@ -113,7 +119,10 @@ mod tests {
             (plain(), None),
             (RunRequest { refresh_only: true, destroy: true, ..plain() }, Some("refresh-only")),
             (RunRequest { refresh_only: true, skip_refresh: true, ..plain() }, Some("refresh")),
-            (RunRequest { destroy: true, replace_addrs: vec!["a.b".into()], ..plain() }, Some("replace-addrs")),
+            (
+                RunRequest { destroy: true, replace_addrs: vec!["a.b".into()], ..plain() },
+                Some("replace-addrs"),
+            ),
             (RunRequest { plan_only: true, auto_apply: Some(true), ..plain() }, Some("auto-apply")),
             (RunRequest { plan_only: true, auto_apply: Some(false), ..plain() }, None),
             (RunRequest { plan_only: true, allow_empty_apply: true, ..plain() }, Some("allow-empty-apply")),
@@ -124,7 +133,11 @@ mod tests {
         ];
         for (request, place) in table {
             let shown = format!("{request:?}");
-            assert_eq!(refused_at(request), place.map(|p| format!("/data/attributes/{p}")).as_deref(), "{shown}");
+            assert_eq!(
+                refused_at(request),
+                place.map(|p| format!("/data/attributes/{p}")).as_deref(),
+                "{shown}"
+            );
         }
     }
 }

@@ -134,10 +134,6 @@ impl<K: Clone + Eq + Hash> Children<K> {
         self.by_key.contains_key(key)
     }
 
-    pub(crate) fn keys(&self) -> Vec<K> {
-        self.by_key.keys().cloned().collect()
-    }
-
     /// The child's actor, if it is alive.
     pub(crate) fn cell(&self, key: &K) -> Option<&ActorCell> {
         self.by_key.get(key)?.cell.as_ref()
@@ -219,7 +215,10 @@ mod tests {
     #[test]
     fn a_child_that_ended_as_it_should_is_forgotten() {
         let mut intensity = Intensity::default();
-        assert_eq!(intensity.on_exit(policy(Exhausted::GiveUp), Instant::now(), false, 0.0), Decision::Forget);
+        assert_eq!(
+            intensity.on_exit(policy(Exhausted::GiveUp), Instant::now(), false, 0.0),
+            Decision::Forget
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod observe;
 mod procfs;
 mod record;
 mod result;
+mod revoke;
 mod run;
 mod salvage;
 mod spec;

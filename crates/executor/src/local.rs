@@ -17,6 +17,7 @@ use crate::observation::{BoxFuture, Delivery, Executor, Launched, Observation};
 use crate::observe::{Seen, observe};
 use crate::procfs::Identity;
 use crate::record::Claim;
+use crate::revoke::revoke;
 use crate::spec::{Spec, to_milliseconds};
 
 /// A launch that takes longer has failed: the disk hangs, or the program is not an executor.
@@ -165,6 +166,13 @@ impl Executor for LocalExecutor {
 
     fn kill<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Delivery, Error>> {
         Box::pin(self.ask(directory, Request::Kill))
+    }
+
+    fn revoke<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move {
+            let directory = Directory::new(directory)?;
+            blocking(move || revoke(&directory)).await
+        })
     }
 
     fn wait<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Observation, Error>> {

@@ -29,9 +29,9 @@ pub enum Observation {
 pub struct Running {
     /// The executor.
     pub executor_pid: u32,
-    /// The name of the step that runs; `None` before the first and while one ends.
+    /// The name of the step that started last; `None` before the first.
     pub step: Option<String>,
-    /// The process of that step.
+    /// The process of that step; `None` for a moment until it is recorded.
     pub child_pid: Option<u32>,
     /// Somebody asked to stop it.
     pub interrupted: bool,
@@ -93,6 +93,12 @@ pub trait Executor: Send + Sync {
 
     /// Kills everything that the execution runs, at once. Files are salvaged and a result is written all the same.
     fn kill<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Delivery, Error>>;
+
+    /// Sees that an execution which was never claimed can't be started any more: it is over then, as one that was
+    /// interrupted before its first step. False: it was claimed; observe it.
+    ///
+    /// A launch may still be under way when its caller is dead: without this, "not started" is no answer for ever.
+    fn revoke<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<bool, Error>>;
 
     /// Waits while the execution runs, and says what it is then: never [`Observation::Running`].
     fn wait<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Observation, Error>>;

@@ -1,0 +1,273 @@
+use std::sync::Arc;
+
+use executor::{Delivery, Observation};
+use lifecycle::id::RunId;
+use lifecycle::slots::Urgency;
+use lifecycle::{Effect, Event, Execution, Stage, State, Work, due};
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use store::RunUpdate;
+use tokio::task::JoinHandle;
+
+use crate::RunDir;
+use crate::context::Context;
+use crate::fault;
+use crate::feed::{Fed, FeedError, feed};
+use crate::stage::{self, Conclusion, Ended, StageError};
+
+/// Drives one run: reads it, sees what is due, does it, records what came of it, until nothing is due.
+pub(crate) struct Run;
+
+pub(crate) struct RunState {
+    context: Arc<Context>,
+    run: RunId,
+    watch: Option<Watch>,
+}
+
+pub(crate) enum RunMessage {
+    /// Read the run, and do what is due.
+    Look,
+}
+
+/// A task that waits for the end of an execution, and then has the actor look.
+struct Watch {
+    stage: Stage,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // stops the waiting; the execution has an owner of its own
+        self.task.abort();
+    }
+}
+
+impl Actor for Run {
+    type Msg = RunMessage;
+    type State = RunState;
+    type Arguments = (Arc<Context>, RunId);
+
+    async fn pre_start(
+        &self,
+        myself: ActorRef<Self::Msg>,
+        (context, run): Self::Arguments,
+    ) -> Result<RunState, ActorProcessingErr> {
+        myself.send_message(RunMessage::Look)?;
+        Ok(RunState { context, run, watch: None })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<Self::Msg>,
+        RunMessage::Look: RunMessage,
+        state: &mut RunState,
+    ) -> Result<(), ActorProcessingErr> {
+        while let Next::Again = look(&myself, state).await? {}
+        Ok(())
+    }
+}
+
+/// Whether there may be more to do at once.
+enum Next {
+    Again,
+    Wait,
+}
+
+#[tracing::instrument(name = "run", skip_all, fields(run = %state.run))]
+async fn look(myself: &ActorRef<RunMessage>, state: &mut RunState) -> Result<Next, ActorProcessingErr> {
+    fault::point(&state.context.data_dir, "run-actor");
+    let context = state.context.clone();
+    let run = context.store.run(state.run).await?;
+    // what is due in a state is one thing at a time; nothing due means that a person is waited for
+    match due(run.state, run.facts).first() {
+        None => {
+            context.release_slot(run.id);
+            Ok(Next::Wait)
+        }
+        Some(Effect::AskQueue) => Ok(Next::Wait),
+        Some(Effect::AskSlot(stage)) => {
+            if !context.request_slot(run.id, run.workspace, urgency(&run, *stage)) {
+                return Ok(Next::Wait);
+            }
+            record(&context, &run, Event::Launch, None, RunUpdate::default()).await?;
+            Ok(Next::Again)
+        }
+        Some(Effect::AutoApply) => {
+            record(&context, &run, Event::AutoApply, None, RunUpdate::default()).await?;
+            Ok(Next::Again)
+        }
+        Some(Effect::Execute(stage)) => execute(myself, state, &run, *stage, Execution::Running).await,
+        Some(Effect::Interrupt(stage)) => execute(myself, state, &run, *stage, Execution::Canceling).await,
+        Some(Effect::Kill(stage)) => execute(myself, state, &run, *stage, Execution::ForceCanceling).await,
+        Some(Effect::Release) => {
+            state.watch = None;
+            context.release_slot(run.id);
+            // the next run does not wait for the cleaning up
+            context.hint(run.workspace);
+            RunDir::new(&context.data_dir, run.id).clean_up()?;
+            myself.stop(None);
+            Ok(Next::Wait)
+        }
+    }
+}
+
+/// Sees that the stage's execution is as the run's state wants it, and concludes it when it is over.
+async fn execute(
+    myself: &ActorRef<RunMessage>,
+    state: &mut RunState,
+    run: &store::Run,
+    stage: Stage,
+    wish: Execution,
+) -> Result<Next, ActorProcessingErr> {
+    let context = state.context.clone();
+    let directory = RunDir::new(&context.data_dir, run.id).execution(stage);
+    context.occupy_slot(run.id, run.workspace, urgency(run, stage));
+    let ended = match context.executor.attach(&directory).await? {
+        Observation::NotStarted if wish == Execution::Running => return launch(&context, run, stage).await,
+        // a launch whose caller died may still be under way: from here on it can't start anything
+        Observation::NotStarted => {
+            context.executor.revoke(&directory).await?;
+            return Ok(Next::Again);
+        }
+        Observation::Running(running) => {
+            let delivery = match wish {
+                Execution::Running => Delivery::Accepted,
+                Execution::Canceling if running.interrupted => Delivery::Accepted,
+                Execution::Canceling => {
+                    let grace = context.config().server.cancel_grace;
+                    context.executor.interrupt(&directory, grace).await?
+                }
+                Execution::ForceCanceling => context.executor.kill(&directory).await?,
+            };
+            return Ok(match delivery {
+                Delivery::Accepted => {
+                    watch(myself, state, stage);
+                    Next::Wait
+                }
+                Delivery::NotRunning => Next::Again,
+            });
+        }
+        Observation::Finished(result) => Ended::Finished(result),
+        Observation::Lost(lost) => Ended::Lost(lost),
+    };
+    fault::point(&context.data_dir, "run-actor-conclude");
+    let workspace = context.store.workspace(run.workspace).await?;
+    let conclusion = match stage::conclude(&context, run, &workspace, stage, &ended).await {
+        Ok(conclusion) => conclusion,
+        Err(StageError::Impossible(why)) => stage::failed(stage, why),
+        Err(error @ StageError::NotNow(_)) => return Err(error.into()),
+    };
+    state.watch = None;
+    let Conclusion { event, why, update } = conclusion;
+    record(&context, run, event, why, update).await?;
+    Ok(Next::Again)
+}
+
+async fn launch(context: &Context, run: &store::Run, stage: Stage) -> Result<Next, ActorProcessingErr> {
+    let workspace = context.store.workspace(run.workspace).await?;
+    match stage::prepare(context, run, &workspace, stage).await {
+        Ok(spec) => {
+            fault::point(&context.data_dir, "run-actor-launch");
+            let directory = RunDir::new(&context.data_dir, run.id).execution(stage);
+            context.executor.launch(&directory, &spec).await?;
+            tracing::info!(%stage, "launched");
+        }
+        Err(StageError::Impossible(why)) => {
+            let Conclusion { event, why, update } = stage::failed(stage, why);
+            record(context, run, event, why, update).await?;
+        }
+        Err(error @ StageError::NotNow(_)) => return Err(error.into()),
+    }
+    Ok(Next::Again)
+}
+
+/// Has the actor look again when the execution ends.
+fn watch(myself: &ActorRef<RunMessage>, state: &mut RunState, stage: Stage) {
+    let waits = |watch: &Watch| watch.stage == stage && !watch.task.is_finished();
+    if state.watch.as_ref().is_some_and(waits) {
+        return;
+    }
+    let directory = RunDir::new(&state.context.data_dir, state.run).execution(stage);
+    let (context, run, myself) = (state.context.clone(), state.run, myself.clone());
+    let task = tokio::spawn(async move {
+        if let Err(error) = context.executor.wait(&directory).await {
+            // the reconciler looks again in a moment
+            tracing::warn!(%run, %stage, %error, "can't wait for the execution");
+            return;
+        }
+        let _ = myself.send_message(RunMessage::Look);
+    });
+    state.watch = Some(Watch { stage, task });
+}
+
+fn urgency(run: &store::Run, stage: Stage) -> Urgency {
+    match (stage, run.facts.plan_only) {
+        (_, true) => Urgency::PlanOnly,
+        (Stage::Apply, false) => Urgency::Apply,
+        (_, false) => Urgency::Plan,
+    }
+}
+
+/// Records an event that happened by itself. A run that has moved meanwhile is simply looked at again.
+async fn record(
+    context: &Context,
+    run: &store::Run,
+    event: Event,
+    why: Option<String>,
+    update: RunUpdate,
+) -> Result<(), ActorProcessingErr> {
+    match feed(context, run, event, store::Actor::System, why, update).await {
+        Ok(Fed::Recorded(_) | Fed::Moved) => Ok(()),
+        Err(FeedError::Illegal(illegal)) => Err(illegal.into()),
+        Err(FeedError::Store(error)) => Err(error.into()),
+    }
+}
+
+/// Ends a run whose actor can't drive it: its processes are killed, what they wrote is kept where that is
+/// possible, and the run ends errored (or canceled, if somebody wanted that).
+pub(crate) async fn give_up(context: &Context, run: RunId, reason: &str) -> Result<(), ActorProcessingErr> {
+    let why = format!("signalbox could not go on with this run: {reason}");
+    loop {
+        let run = context.store.run(run).await?;
+        let conclusion = match run.state {
+            State::Planning(Work::Queued) | State::Applying(Work::Queued) => {
+                Conclusion { event: Event::Launch, why: None, update: RunUpdate::default() }
+            }
+            State::PolicyChecked => {
+                Conclusion { event: Event::AutoApply, why: None, update: RunUpdate::default() }
+            }
+            state => match state.execution() {
+                Some((stage, _)) => {
+                    end_execution(context, &run, stage).await?;
+                    let kept = match stage {
+                        Stage::Apply => stage::rescue_state(context, &run).await,
+                        _ => None,
+                    };
+                    let why = kept.map_or_else(|| why.clone(), |kept| format!("{why}; {kept}"));
+                    stage::failed(stage, why)
+                }
+                // waits for a person, for its turn, or is over: nothing is stuck
+                None => break,
+            },
+        };
+        record(context, &run, conclusion.event, conclusion.why, conclusion.update).await?;
+    }
+    context.release_slot(run);
+    Ok(())
+}
+
+/// Sees that nothing of the execution is alive, and that nothing of it can start.
+async fn end_execution(context: &Context, run: &store::Run, stage: Stage) -> Result<(), ActorProcessingErr> {
+    let directory = RunDir::new(&context.data_dir, run.id).execution(stage);
+    loop {
+        match context.executor.attach(&directory).await? {
+            Observation::NotStarted => {
+                context.executor.revoke(&directory).await?;
+            }
+            Observation::Running(_) => {
+                context.executor.kill(&directory).await?;
+                context.executor.wait(&directory).await?;
+            }
+            Observation::Finished(_) | Observation::Lost(_) => return Ok(()),
+        }
+    }
+}

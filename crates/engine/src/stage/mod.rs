@@ -1,0 +1,164 @@
+//! The stages of a run as executions: what each is asked to do, and what its end means.
+//!
+//! For each stage there is a `prepare`, which writes what the stage needs and gives the spec of its steps, and
+//! a `conclude`, which turns the end of its execution into the event for [`lifecycle::step`](fn@lifecycle::step).
+//! Both may be repeated: a daemon can die anywhere in between.
+
+mod apply;
+mod environment;
+mod plan;
+mod plan_file;
+mod policy_check;
+mod settings;
+
+use executor::{ExecutionResult, Lost, Outcome, Spec};
+use lifecycle::{Event, Stage};
+use store::{Run, RunUpdate, Workspace};
+
+use crate::context::Context;
+
+/// How an execution ended, as it was observed. Nothing that it started is alive.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// Its executor wrote a result.
+    Finished(Box<ExecutionResult>),
+    /// Its executor died without one.
+    Lost(Lost),
+}
+
+impl Ended {
+    /// Why it did not succeed, in words; `None` if it did.
+    fn failure(&self) -> Option<String> {
+        match self {
+            Self::Finished(result) => match &result.outcome {
+                Outcome::Succeeded => None,
+                Outcome::Failed { why, .. } => Some(why.clone()),
+                Outcome::Interrupted if result.killed => Some("its processes were killed".to_owned()),
+                Outcome::Interrupted => Some("it was interrupted".to_owned()),
+            },
+            Self::Lost(lost) => Some(lost.reason.clone()),
+        }
+    }
+}
+
+/// What the end of a stage means for the run.
+#[derive(Debug)]
+pub(crate) struct Conclusion {
+    pub(crate) event: Event,
+    pub(crate) why: Option<String>,
+    pub(crate) update: RunUpdate,
+}
+
+/// Why a stage could not be prepared or concluded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StageError {
+    /// It can never be: the stage has failed, for this reason.
+    #[error("{0}")]
+    Impossible(String),
+    /// It could not be now. The actor fails with this, and is started again.
+    #[error("{0}")]
+    NotNow(String),
+}
+
+impl StageError {
+    fn file(what: &str, path: &std::path::Path, error: &dyn std::fmt::Display) -> Self {
+        Self::NotNow(format!("can't {what} {}: {error}", path.display()))
+    }
+}
+
+impl From<store::Error> for StageError {
+    fn from(error: store::Error) -> Self {
+        Self::NotNow(error.to_string())
+    }
+}
+
+/// Writes what the stage needs, and says what is to be executed.
+pub(crate) async fn prepare(
+    context: &Context,
+    run: &Run,
+    workspace: &Workspace,
+    stage: Stage,
+) -> Result<Spec, StageError> {
+    match stage {
+        Stage::Plan => plan::prepare(context, run, workspace).await,
+        Stage::PolicyCheck => policy_check::prepare(context, run, workspace).await,
+        Stage::Apply => apply::prepare(context, run),
+        Stage::Pending => Err(StageError::Impossible("a pending run executes nothing".to_owned())),
+    }
+}
+
+/// Takes what the stage left behind, and says what its end means.
+pub(crate) async fn conclude(
+    context: &Context,
+    run: &Run,
+    workspace: &Workspace,
+    stage: Stage,
+    ended: &Ended,
+) -> Result<Conclusion, StageError> {
+    match stage {
+        Stage::Plan => plan::conclude(context, run, workspace, ended).await,
+        Stage::PolicyCheck => policy_check::conclude(context, run, ended).await,
+        Stage::Apply => apply::conclude(context, run, ended).await,
+        Stage::Pending => Err(StageError::Impossible("a pending run executes nothing".to_owned())),
+    }
+}
+
+/// The conclusion for a stage that could not even be prepared, or that is given up.
+pub(crate) fn failed(stage: Stage, why: String) -> Conclusion {
+    let event = match stage {
+        Stage::PolicyCheck => Event::PolicyCheckEnded(lifecycle::PolicyOutcome::HardFailed),
+        Stage::Apply => Event::ApplyEnded(lifecycle::ApplyOutcome::Failed),
+        Stage::Pending | Stage::Plan => {
+            Event::PlanEnded { outcome: lifecycle::PlanOutcome::Failed, policies: false }
+        }
+    };
+    let update = RunUpdate { error: Some(why.clone()), ..RunUpdate::default() };
+    Conclusion { event, why: Some(why), update }
+}
+
+/// Takes the state of an apply that is given up. What goes wrong is said, and stops nothing: the working
+/// directory is the last copy then, and its place is told.
+pub(crate) async fn rescue_state(context: &Context, run: &Run) -> Option<String> {
+    let run_dir = crate::RunDir::new(&context.data_dir, run.id);
+    let report = read_json(&run_dir.take_report()).ok().flatten()?;
+    match crate::state_keeper::take_back(context, run, &report).await {
+        Ok(kept) => kept.trouble(),
+        Err(error) => Some(format!("the state in {} could not be kept: {error}", report.root.display())),
+    }
+}
+
+/// Writes a file that only this user may read, whole or not at all.
+fn write_private(path: &std::path::Path, content: &impl serde::Serialize) -> Result<(), StageError> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let bytes =
+        serde_json::to_vec_pretty(content).map_err(|error| StageError::file("write", path, &error))?;
+    let temporary = path.with_extension("tmp");
+    let write = || {
+        if let Some(parent) = path.parent() {
+            use std::os::unix::fs::DirBuilderExt as _;
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        }
+        let mut file = std::fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&temporary)?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    };
+    write().map_err(|error| StageError::file("write", path, &error))
+}
+
+/// Reads a file that an earlier stage wrote.
+fn read_json<T: serde::de::DeserializeOwned>(path: &std::path::Path) -> Result<Option<T>, StageError> {
+    match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|error| StageError::Impossible(format!("{} is damaged: {error}", path.display()))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StageError::file("read", path, &error)),
+    }
+}

@@ -1,0 +1,305 @@
+//! The plan stage: take the configuration, `init`, `plan`, `show -json`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use config::{Source, WorkspaceConfig};
+use configuration::{TakeReport, TakeRequest};
+use executor::{ExecutionResult, Outcome, Spec, Stdout, Step};
+use lifecycle::id::ConfigurationVersionId;
+use lifecycle::{Event, PlanOutcome, Stage};
+use serde_json::Value;
+use store::{
+    Commit, ConfigurationResult, Digest, NewConfigurationVersion, PlanSummary, Run, RunUpdate, Workspace,
+};
+
+use super::plan_file::PlanFile;
+use super::settings::RunSettings;
+use super::{Conclusion, Ended, StageError, environment, read_json, write_private};
+use crate::context::Context;
+use crate::terraform::preamble;
+use crate::{RunDir, state_keeper, variables};
+
+const TAKE: &str = "take-configuration";
+const PLAN: &str = "terraform plan";
+
+pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace) -> Result<Spec, StageError> {
+    let config = context.config();
+    let settings = config.workspaces.get(&workspace.name).ok_or_else(|| {
+        StageError::Impossible(format!("workspace {} was removed from the configuration", workspace.name))
+    })?;
+    let run_dir = RunDir::new(&context.data_dir, run.id);
+    let program = settings.terraform.as_deref().unwrap_or(&config.server.terraform);
+    let terraform = context.terraform.find(program, &context.host).await;
+    let request = TakeRequest {
+        format: configuration::FORMAT,
+        source: source(context, run, settings).await?,
+        work: run_dir.work(),
+        archive: run.configuration_version.is_none().then(|| run_dir.archive()),
+        state: state_keeper::current(context, workspace).await?,
+        report: run_dir.take_report(),
+        limits: configuration::Limits::default(),
+    };
+    let environment = environment::of_run(&context.host, &config.organization, settings, run.id);
+    let run_settings = RunSettings::new(terraform, environment, root(&request));
+    write_private(&run_dir.variables(), &variable_values(settings, run)?)?;
+    write_private(&run_dir.take_request(), &request)?;
+    run_settings.write(&run_dir)?;
+    Ok(spec(&context.program, run, &run_dir, run_settings))
+}
+
+/// Where the configuration comes from: an upload that the run was queued with, or else the workspace's source.
+async fn source(
+    context: &Context,
+    run: &Run,
+    settings: &WorkspaceConfig,
+) -> Result<configuration::Source, StageError> {
+    if let Some(id) = run.configuration_version {
+        let version = context.store.configuration_version(id).await?;
+        let digest = version
+            .digest()
+            .ok_or_else(|| StageError::Impossible(format!("configuration version {id} has no content")))?;
+        return Ok(configuration::Source::Archive { path: context.store.blobs().path(digest) });
+    }
+    Ok(match &settings.source {
+        Source::Directory { path } => configuration::Source::Directory { path: path.clone() },
+        Source::Git(git) => configuration::Source::Git {
+            url: git.url.clone(),
+            reference: git.reference.clone(),
+            path: git.path.clone(),
+        },
+    })
+}
+
+fn root(request: &TakeRequest) -> std::path::PathBuf {
+    match &request.source {
+        configuration::Source::Git { path, .. } if !path.is_empty() => request.work.join(path),
+        _ => request.work.clone(),
+    }
+}
+
+/// The values for `-var-file`: the run's own win over the workspace's (tfe-api.md 2.2).
+fn variable_values(settings: &WorkspaceConfig, run: &Run) -> Result<BTreeMap<String, Value>, StageError> {
+    let plain = settings.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let sensitive =
+        settings.sensitive_variables.iter().map(|(name, value)| (name.clone(), value.expose().clone()));
+    let mut values: BTreeMap<_, _> = plain.chain(sensitive).collect();
+    for variable in &run.options.variables {
+        let value = variables::literal(&variable.value)
+            .map_err(|why| StageError::Impossible(format!("the value of {} {why}", variable.key)))?;
+        values.insert(variable.key.clone(), value);
+    }
+    Ok(values)
+}
+
+/// The steps of the stage. Paths are absolute and the same for plan and apply, as terraform demands.
+fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: RunSettings) -> Spec {
+    let chdir = format!("-chdir={}", settings.root.display());
+    let text = |path: std::path::PathBuf| path.display().to_string();
+
+    let mut take = Step::new(TAKE, program).arguments([TAKE.to_owned(), text(run_dir.take_request())]);
+    take.must_write = vec![run_dir.take_report()];
+
+    let init = Step::new("terraform init", &settings.terraform).arguments([&chdir, "init", "-input=false"]);
+
+    let mut plan_arguments = vec![
+        chdir.clone(),
+        "plan".to_owned(),
+        "-input=false".to_owned(),
+        "-detailed-exitcode".to_owned(),
+        format!("-out={}", run_dir.plan().display()),
+        format!("-var-file={}", run_dir.variables().display()),
+    ];
+    plan_arguments.extend(plan_options(run));
+    let mut plan = Step::new(PLAN, &settings.terraform).arguments(plan_arguments);
+    plan.continue_on = vec![0, 2];
+    plan.must_write = vec![run_dir.plan()];
+
+    let mut show = Step::new("terraform show", &settings.terraform).arguments([
+        chdir,
+        "show".to_owned(),
+        "-json".to_owned(),
+        text(run_dir.plan()),
+    ]);
+    show.stdout = Stdout::File(run_dir.plan_json());
+
+    let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Plan), run_dir.root());
+    spec.preamble = preamble(settings.terraform_version.as_deref());
+    spec.environment = settings.environment;
+    spec.steps = vec![take, init, plan, show];
+    spec
+}
+
+/// The options of `terraform plan` that the run asks for.
+fn plan_options(run: &Run) -> Vec<String> {
+    let options = &run.options;
+    let mut arguments = Vec::new();
+    if run.facts.destroy {
+        arguments.push("-destroy".to_owned());
+    }
+    if options.refresh_only {
+        arguments.push("-refresh-only".to_owned());
+    }
+    if !options.refresh {
+        arguments.push("-refresh=false".to_owned());
+    }
+    arguments.extend(options.target_addrs.iter().map(|address| format!("-target={address}")));
+    arguments.extend(options.replace_addrs.iter().map(|address| format!("-replace={address}")));
+    arguments
+}
+
+pub(super) async fn conclude(
+    context: &Context,
+    run: &Run,
+    workspace: &Workspace,
+    ended: &Ended,
+) -> Result<Conclusion, StageError> {
+    let run_dir = RunDir::new(&context.data_dir, run.id);
+    let mut update = RunUpdate::default();
+    if run.configuration_version.is_none() {
+        update.configuration_version = keep_configuration(context, run, workspace, &run_dir, ended).await?;
+    }
+    let (outcome, why) = match ended {
+        Ended::Finished(result) if result.outcome == Outcome::Succeeded => {
+            let plan = read_plan(context, &run_dir).await?;
+            let (outcome, why) = outcome(result, &plan.file);
+            update.plan = Some(plan.summary(outcome));
+            (outcome, why)
+        }
+        _ => (PlanOutcome::Failed, ended.failure()),
+    };
+    update.error = why.clone();
+    let policies = context.config().policy_sets_of(&workspace.name).next().is_some();
+    Ok(Conclusion { event: Event::PlanEnded { outcome, policies }, why, update })
+}
+
+/// What a plan stage that came to its end means: the exit status decides, and the plan file may object.
+fn outcome(result: &ExecutionResult, plan: &PlanFile) -> (PlanOutcome, Option<String>) {
+    if plan.errored {
+        let why = "the plan file says that planning failed, so it can't be applied".to_owned();
+        return (PlanOutcome::Failed, Some(why));
+    }
+    match result.step(PLAN).and_then(executor::StepResult::exit_code) {
+        Some(0) => (PlanOutcome::NoChanges, None),
+        Some(2) => (PlanOutcome::Changes, None),
+        other => (PlanOutcome::Failed, Some(format!("terraform plan ended with {other:?}"))),
+    }
+}
+
+struct Plan {
+    file: PlanFile,
+    digest: Digest,
+    json: Digest,
+}
+
+impl Plan {
+    fn summary(&self, outcome: PlanOutcome) -> PlanSummary {
+        let counts = self.file.counts();
+        PlanSummary {
+            has_changes: outcome == PlanOutcome::Changes,
+            additions: counts.additions,
+            changes: counts.changes,
+            destructions: counts.destructions,
+            imports: counts.imports,
+            plan_digest: self.digest,
+            plan_json: Some(self.json),
+            terraform_version: self.file.terraform_version.clone(),
+        }
+    }
+}
+
+async fn read_plan(context: &Context, run_dir: &RunDir) -> Result<Plan, StageError> {
+    let json = context.store.blobs().put_file(run_dir.plan_json()).await?;
+    let (plan, plan_json) = (run_dir.plan(), run_dir.plan_json());
+    // tens of megabytes for a large plan
+    tokio::task::spawn_blocking(move || {
+        let read = |path: &Path| std::fs::read(path).map_err(|error| StageError::file("read", path, &error));
+        let digest = Digest::of(&read(&plan)?);
+        let file = serde_json::from_slice(&read(&plan_json)?).map_err(|error| {
+            StageError::Impossible(format!("terraform show -json wrote something else than a plan: {error}"))
+        })?;
+        Ok(Plan { file, digest, json: json.digest })
+    })
+    .await
+    .map_err(|error| StageError::NotNow(error.to_string()))?
+}
+
+/// Keeps what was taken, for the record. Its id follows from the run's, so that doing it again changes nothing.
+async fn keep_configuration(
+    context: &Context,
+    run: &Run,
+    workspace: &Workspace,
+    run_dir: &RunDir,
+    ended: &Ended,
+) -> Result<Option<ConfigurationVersionId>, StageError> {
+    let report: Option<TakeReport> = read_json(&run_dir.take_report())?;
+    let id: ConfigurationVersionId = run.id.sibling();
+    let result = match (&report, ended) {
+        (Some(report), _) if run_dir.archive().exists() => {
+            let blob = context.store.blobs().put_file(run_dir.archive()).await?;
+            let request: Option<TakeRequest> = read_json(&run_dir.take_request())?;
+            ConfigurationResult::Uploaded {
+                digest: blob.digest,
+                size: blob.size,
+                commit: report.commit.as_ref().map(|commit| record_commit(commit, request.as_ref())),
+            }
+        }
+        (None, Ended::Finished(result)) => match &result.outcome {
+            Outcome::Failed { step, why } if step == TAKE => {
+                ConfigurationResult::Errored { message: why.clone() }
+            }
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    if let Err(store::Error::NotFound(_)) = context.store.configuration_version(id).await {
+        let new = NewConfigurationVersion {
+            id,
+            workspace: workspace.id,
+            source: "tfe-api".to_owned(),
+            speculative: run.facts.plan_only,
+            created_at: context.now(),
+        };
+        context.store.create_configuration_version(new).await?;
+    }
+    context.store.finish_configuration_version(id, result, context.now()).await?;
+    Ok(Some(id))
+}
+
+fn record_commit(commit: &configuration::Commit, request: Option<&TakeRequest>) -> Commit {
+    let (url, reference) = match request.map(|request| &request.source) {
+        Some(configuration::Source::Git { url, reference, .. }) => (url.clone(), reference.clone()),
+        _ => Default::default(),
+    };
+    Commit { sha: commit.sha.clone(), reference, url: without_credentials(&url) }
+}
+
+/// `https://user:secret@host/…` without what is before the `@`.
+fn without_credentials(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_once('/').map_or((rest, None), |(a, p)| (a, Some(p)));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_in_a_url_are_not_recorded() {
+        for (url, recorded) in [
+            ("https://me:secret@git.example/infra.git", "https://git.example/infra.git"),
+            ("https://git.example/a@b/infra.git", "https://git.example/a@b/infra.git"),
+            ("git@git.example:infra.git", "git@git.example:infra.git"),
+            ("/srv/git/infra.git", "/srv/git/infra.git"),
+            ("ssh://git@git.example", "ssh://git.example"),
+        ] {
+            assert_eq!(without_credentials(url), recorded);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The policy stage: the policy sets of the workspace against the plan, in a process of their own.
+
+use std::time::Duration;
+
+use executor::{Spec, Step};
+use lifecycle::{Event, PolicyOutcome, Stage};
+use policy::{CheckRequest, PolicyReport, SetRequest};
+use serde_json::{Value, json};
+use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Workspace};
+
+use super::{Conclusion, Ended, StageError, environment, failed, write_private};
+use crate::RunDir;
+use crate::context::Context;
+
+const STEP: &str = "policy-check";
+const PER_POLICY: Duration = Duration::from_secs(10);
+/// Of the whole check. Each policy has its own limit; this is the end of an engine that does not keep it.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// Address space of the checking process.
+const MEMORY_LIMIT: u64 = 4 << 30;
+
+pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace) -> Result<Spec, StageError> {
+    let run_dir = RunDir::new(&context.data_dir, run.id);
+    let config = context.config();
+    let plan_json = run
+        .plan
+        .as_ref()
+        .and_then(|plan| plan.plan_json)
+        .ok_or_else(|| StageError::Impossible("there is no plan to check".to_owned()))?;
+    let request = CheckRequest {
+        format: policy::REQUEST_FORMAT,
+        plan_json: context.store.blobs().path(plan_json),
+        run: run_input(&config, run, workspace),
+        sets: config
+            .policy_sets_of(&workspace.name)
+            .map(|set| SetRequest { name: set.name.clone(), path: set.path.clone() })
+            .collect(),
+        report: run_dir.policy_report(),
+        per_policy_time_limit_ms: u64::try_from(PER_POLICY.as_millis()).unwrap_or(u64::MAX),
+    };
+    write_private(&run_dir.policy_request(), &request)?;
+    let mut step = Step::new(STEP, &context.program)
+        .arguments([STEP.to_owned(), run_dir.policy_request().display().to_string()]);
+    step.must_write = vec![run_dir.policy_report()];
+    step.time_limit = Some(TIME_LIMIT);
+    step.memory_limit = Some(MEMORY_LIMIT);
+    let mut spec = Spec::new(format!("{}/{}", run.id, Stage::PolicyCheck), run_dir.root());
+    spec.environment = environment::minimal(&context.host);
+    spec.steps = vec![step];
+    Ok(spec)
+}
+
+/// The run as policies see it under `input.run` (sentinel.md 5.2).
+fn run_input(config: &config::Config, run: &Run, workspace: &Workspace) -> Value {
+    let settings = config.workspaces.get(&workspace.name);
+    let names: Vec<&String> = settings.iter().flat_map(|settings| settings.variables.keys()).collect();
+    let sensitive: Vec<&String> =
+        settings.iter().flat_map(|settings| settings.sensitive_variables.keys()).collect();
+    let variable = |sensitive: bool| {
+        move |name: &&String| ((*name).clone(), json!({"category": "terraform", "sensitive": sensitive}))
+    };
+    let variables: serde_json::Map<String, Value> =
+        names.iter().map(variable(false)).chain(sensitive.iter().map(variable(true))).collect();
+    json!({
+        "id": run.id,
+        "created_at": run.created_at,
+        "created_by": run.created_by,
+        "message": run.options.message,
+        "commit_sha": null,
+        "is_destroy": run.facts.destroy,
+        "refresh": run.options.refresh,
+        "refresh_only": run.options.refresh_only,
+        "replace_addrs": run.options.replace_addrs,
+        "speculative": run.facts.plan_only,
+        "target_addrs": run.options.target_addrs,
+        "variables": variables,
+        "project": { "id": null, "name": "Default Project" },
+        "organization": { "name": config.organization },
+        "workspace": {
+            "id": workspace.id,
+            "name": workspace.name,
+            "created_at": workspace.created_at,
+            "description": settings.and_then(|settings| settings.description.clone()),
+            "execution_mode": "remote",
+            "auto_apply": settings.is_some_and(|settings| settings.auto_apply),
+            "tags": [],
+            "working_directory": "",
+            "vcs_repo": null,
+        },
+    })
+}
+
+pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Result<Conclusion, StageError> {
+    if let Some(why) = ended.failure() {
+        return Ok(failed(Stage::PolicyCheck, why));
+    }
+    let path = RunDir::new(&context.data_dir, run.id).policy_report();
+    let report = match PolicyReport::read(&path) {
+        Ok(report) => report,
+        Err(error) => return Ok(failed(Stage::PolicyCheck, error.to_string())),
+    };
+    let blob = context.store.blobs().put_file(path).await?;
+    let outcome = match report.outcome {
+        policy::PolicyOutcome::Passed => PolicyOutcome::Passed,
+        policy::PolicyOutcome::SoftFailed => PolicyOutcome::SoftFailed,
+        policy::PolicyOutcome::HardFailed => PolicyOutcome::HardFailed,
+    };
+    let why = words(&report);
+    let update = RunUpdate {
+        policy: Some(PolicyCheckRecord {
+            outcome,
+            report: blob.digest,
+            counts: PolicyCounts {
+                passed: report.counts.passed,
+                hard_failed: report.counts.hard_failed,
+                soft_failed: report.counts.soft_failed,
+                advisory_failed: report.counts.advisory_failed,
+            },
+        }),
+        error: (outcome == PolicyOutcome::HardFailed).then(|| why.clone()).flatten(),
+        ..RunUpdate::default()
+    };
+    Ok(Conclusion { event: Event::PolicyCheckEnded(outcome), why, update })
+}
+
+/// The failed policies, by name, for the journal; `None` if all passed.
+fn words(report: &PolicyReport) -> Option<String> {
+    let mut failed = Vec::new();
+    for set in &report.sets {
+        if let Some(error) = &set.error {
+            failed.push(format!("policy set {} can't be loaded: {error}", set.name));
+        }
+        for policy in set.policies.iter().filter(|policy| !policy.verdict.is_passed()) {
+            failed.push(format!("policy {}/{} failed ({})", set.name, policy.name, policy.level.as_str()));
+        }
+    }
+    (!failed.is_empty()).then(|| failed.join("; "))
+}

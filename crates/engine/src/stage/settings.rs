@@ -1,0 +1,59 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{StageError, read_json, write_private};
+use crate::RunDir;
+
+/// What a run's stages need, fixed when its plan starts: the apply has to see what the plan saw, and a run
+/// goes on to its end even if its workspace is changed or removed meanwhile.
+///
+/// Holds secrets: the file is private, and goes when the run is over.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RunSettings {
+    format: u32,
+    /// The terraform binary.
+    pub(super) terraform: PathBuf,
+    /// Its version, for the head of logs.
+    pub(super) terraform_version: Option<String>,
+    /// The whole environment of the run's processes.
+    pub(super) environment: BTreeMap<String, String>,
+    /// The directory in which terraform runs.
+    pub(super) root: PathBuf,
+}
+
+const FORMAT: u32 = 1;
+
+impl RunSettings {
+    pub(super) fn new(
+        terraform: crate::terraform::Terraform,
+        environment: BTreeMap<String, String>,
+        root: PathBuf,
+    ) -> Self {
+        Self {
+            format: FORMAT,
+            terraform: terraform.program,
+            terraform_version: terraform.version,
+            environment,
+            root,
+        }
+    }
+
+    pub(super) fn write(&self, run_dir: &RunDir) -> Result<(), StageError> {
+        write_private(&run_dir.settings(), self)
+    }
+
+    pub(super) fn read(run_dir: &RunDir) -> Result<Self, StageError> {
+        let path = run_dir.settings();
+        let settings: Self = read_json(&path)?
+            .ok_or_else(|| StageError::Impossible(format!("{} is missing", path.display())))?;
+        match settings.format {
+            FORMAT => Ok(settings),
+            newer => Err(StageError::Impossible(format!(
+                "{} has format {newer}, which this release does not know",
+                path.display()
+            ))),
+        }
+    }
+}
