@@ -1,0 +1,133 @@
+//! The daemon: everything wired together in one process, for `serve` and for the demo.
+
+mod environment;
+mod reload;
+pub mod serve;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use api::ApiState;
+use config::Config;
+use engine::{Engine, HostEnvironment, Parts};
+use executor::LocalExecutor;
+use store::Store;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+/// A daemon that runs in this process.
+pub struct Daemon {
+    engine: Engine,
+    actors: JoinHandle<()>,
+    server: JoinHandle<std::io::Result<()>>,
+    shutdown: CancellationToken,
+    address: SocketAddr,
+    public_url: Url,
+}
+
+/// Why a daemon could not be started; each is one clear line.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The data directory can't be used.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The address can't be listened on.
+    #[error("can't listen on {address}: {source}; change `listen` in the server block, or stop what listens there")]
+    Listen {
+        /// Of the configuration.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The secret of log addresses.
+    #[error(transparent)]
+    LogKey(#[from] api::LogKeyError),
+    /// The actors.
+    #[error("the engine can't be started: {0}")]
+    Engine(#[from] ractor::SpawnErr),
+}
+
+impl Daemon {
+    /// Starts everything. What was under way when the last daemon on this data directory died goes on.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing is left running then.
+    pub async fn start(config: Config) -> Result<Self, StartError> {
+        let config = Arc::new(config);
+        let store = Store::open(&config.server.data_dir).await?;
+        let listen = config.server.listen;
+        let failed = |source| StartError::Listen { address: listen, source };
+        // before the actors start, since a daemon that can't be reached should not work either
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let public_url = config.server.public_url(address);
+        let shutdown = CancellationToken::new();
+        let host = HostEnvironment {
+            path: std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            home: std::env::var("HOME").unwrap_or_else(|_| config.server.data_dir.display().to_string()),
+        };
+        let (engine, actors) = Engine::start(Parts {
+            store,
+            executor: Arc::new(LocalExecutor::default()),
+            config,
+            // steps of an execution are started by the executor, which is this very program
+            program: "/proc/self/exe".into(),
+            host,
+        })
+        .await?;
+        let router = api::router(ApiState::new(engine.clone(), &public_url, shutdown.clone())?);
+        let stopped = shutdown.clone();
+        let server = tokio::spawn(async move {
+            axum::serve(listener, router).with_graceful_shutdown(stopped.cancelled_owned()).await
+        });
+        Ok(Self { engine, actors, server, shutdown, address, public_url })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address for clients.
+    pub fn public_url(&self) -> &Url {
+        &self.public_url
+    }
+
+    /// Its engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Resolves when the daemon can't go on by itself.
+    pub async fn failed(&mut self) -> String {
+        tokio::select! {
+            _ = &mut self.actors => engine::Ended.to_string(),
+            served = &mut self.server => match served {
+                Ok(Ok(())) => "the HTTP server ended".to_owned(),
+                Ok(Err(error)) => format!("the HTTP server failed: {error}"),
+                Err(error) => format!("the HTTP server failed: {error}"),
+            },
+        }
+    }
+
+    /// Stops it. Executions go on, and the next daemon on this data directory finds them.
+    pub async fn stop(self) {
+        self.shutdown.cancel();
+        self.engine.stop();
+        let patience = std::time::Duration::from_secs(10);
+        let all = async {
+            if !self.actors.is_finished() {
+                let _ = self.actors.await;
+            }
+            if !self.server.is_finished() {
+                let _ = self.server.await;
+            }
+        };
+        if tokio::time::timeout(patience, all).await.is_err() {
+            tracing::warn!("not everything has stopped within {patience:?}; leaving all the same");
+        }
+        self.engine.store().clone().close().await;
+    }
+}

@@ -1,0 +1,110 @@
+//! Taking over a changed config file without a restart: on SIGHUP, and when the file changes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::{Config, Diagnostics, SystemHost};
+use engine::Engine;
+use notify::{RecursiveMode, Watcher as _};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+/// Editors write a file in several steps: wait until they are done.
+const QUIET: Duration = Duration::from_millis(150);
+
+/// Takes over every change of the file, until the daemon ends. A bad file changes nothing, and is reported.
+pub async fn follow(file: PathBuf, engine: Engine) -> anyhow::Result<()> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    let (changed, mut changes) = mpsc::channel(1);
+    let _watcher = watch(&file, changed).inspect_err(|error| {
+        tracing::warn!(file = %file.display(), %error, "the config file can't be watched; SIGHUP still reads it again");
+    });
+    let mut last = std::fs::read(&file).ok();
+    loop {
+        let asked = tokio::select! {
+            _ = hangup.recv() => true,
+            Some(()) = changes.recv() => {
+                while let Ok(Some(())) = tokio::time::timeout(QUIET, changes.recv()).await {}
+                false
+            }
+        };
+        let now = std::fs::read(&file).ok();
+        // a touched file says nothing new; who sends SIGHUP may have changed what the file refers to
+        if asked || now != last {
+            last = now;
+            reload(&file, &engine);
+        }
+    }
+}
+
+fn reload(file: &Path, engine: &Engine) {
+    match Config::load(file, &SystemHost) {
+        Ok(loaded) => {
+            report(&loaded.warnings);
+            let before = engine.config();
+            for setting in needs_restart(&before, &loaded.config) {
+                tracing::warn!("{setting} has changed in the config file: restart the daemon to take it over");
+            }
+            if *before == loaded.config {
+                tracing::info!(file = %file.display(), "config file read again, nothing has changed");
+            } else {
+                engine.reconfigure(Arc::new(loaded.config));
+                tracing::info!(file = %file.display(), "config file taken over");
+            }
+        }
+        Err(mistakes) => {
+            report(&mistakes);
+            tracing::error!(
+                file = %file.display(),
+                mistakes = mistakes.len(),
+                "config file has mistakes, nothing was changed: see `signalbox config check`"
+            );
+        }
+    }
+}
+
+/// One line for each finding.
+pub fn report(findings: &Diagnostics) {
+    for finding in findings.iter() {
+        let place = format!("{}:{}:{}", finding.file, finding.line, finding.column);
+        match finding.severity {
+            config::Severity::Error => tracing::error!(%place, "{}", finding.message),
+            config::Severity::Warning => tracing::warn!(%place, "{}", finding.message),
+        }
+    }
+}
+
+/// The settings that are read at start only.
+fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
+    let (a, b) = (&before.server, &after.server);
+    [
+        ("server.listen", a.listen != b.listen),
+        ("server.data_dir", a.data_dir != b.data_dir),
+        ("server.public_url", a.public_url != b.public_url),
+        ("organization", before.organization != after.organization),
+    ]
+    .into_iter()
+    .filter_map(|(setting, changed)| changed.then_some(setting))
+    .collect()
+}
+
+/// Watches the directory and not the file, since most editors replace the file.
+fn watch(file: &Path, changed: mpsc::Sender<()>) -> notify::Result<notify::RecommendedWatcher> {
+    let name = file.file_name().map(std::ffi::OsStr::to_owned);
+    let directory = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if let Ok(event) = event
+            && !event.kind.is_access()
+            && event.paths.iter().any(|path| path.file_name() == name.as_deref())
+        {
+            // one that waits already is as good as two
+            let _ = changed.try_send(());
+        }
+    })?;
+    watcher.watch(directory, RecursiveMode::NonRecursive)?;
+    Ok(watcher)
+}

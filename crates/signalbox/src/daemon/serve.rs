@@ -1,0 +1,65 @@
+//! `signalbox serve`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use config::{Config, SystemHost};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::environment::warn_about_surroundings;
+use super::{Daemon, reload};
+
+/// Exit status of a daemon that could not start: bad configuration, a port or a data directory in use.
+const CAN_NOT_START: u8 = 2;
+
+/// Runs the daemon until SIGINT or SIGTERM. `colour`: for mistakes in the config file.
+///
+/// # Errors
+/// What nobody could foresee; a configuration or an environment that is not right is an exit status.
+pub async fn run(file: &Path, colour: bool) -> anyhow::Result<ExitCode> {
+    let loaded = match Config::load(file, &SystemHost) {
+        Ok(loaded) => loaded,
+        Err(mistakes) => {
+            eprint!("{}", mistakes.render(colour));
+            return Ok(ExitCode::from(CAN_NOT_START));
+        }
+    };
+    reload::report(&loaded.warnings);
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let workspaces = loaded.config.workspaces.len();
+    let data_dir = loaded.config.server.data_dir.clone();
+    let mut daemon = match Daemon::start(loaded.config).await {
+        Ok(daemon) => daemon,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return Ok(ExitCode::from(CAN_NOT_START));
+        }
+    };
+    tracing::info!(
+        address = %daemon.address(),
+        data_dir = %data_dir.display(),
+        workspaces,
+        "signalbox {} is ready",
+        env!("CARGO_PKG_VERSION"),
+    );
+    warn_about_surroundings().await;
+    let reloading = tokio::spawn(reload::follow(file.to_owned(), daemon.engine().clone()));
+    let failure = tokio::select! {
+        _ = interrupt.recv() => None,
+        _ = terminate.recv() => None,
+        failure = daemon.failed() => Some(failure),
+    };
+    reloading.abort();
+    match failure {
+        None => {
+            tracing::info!("stopping; runs that are under way go on, and the next start finds them");
+            daemon.stop().await;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(failure) => {
+            tracing::error!("{failure}");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
