@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{Counts, PolicyOutcome, PolicyReport, PolicyResult, SetReport, Verdict};
+use crate::{PolicyOutcome, PolicyReport, PolicyResult, SetReport, Verdict};
 
 /// The report as the text that people read in the run's policy log. Ends with a newline. Text from policies and
 /// plans is shown without the control characters that could drive a terminal.
@@ -12,9 +12,9 @@ pub fn render_text(report: &PolicyReport) -> String {
     log.text
 }
 
-const fn sentence(outcome: PolicyOutcome, counts: Counts) -> &'static str {
-    match outcome {
-        PolicyOutcome::Passed if counts.total_failed == 0 => "Every policy passed: the run may go on.",
+fn sentence(report: &PolicyReport) -> &'static str {
+    match report.outcome {
+        PolicyOutcome::Passed if report.counts.total_failed == 0 => "Every policy passed: the run may go on.",
         PolicyOutcome::Passed => "Only advisory policies failed: they stop nothing, and the run may go on.",
         PolicyOutcome::SoftFailed => {
             "A soft-mandatory policy failed: the run waits until a member of the owners team overrides it, or it is \
@@ -35,7 +35,7 @@ impl Log {
         let counts = report.counts;
         self.line(0, &format!("Policy Result: {}", report.outcome == PolicyOutcome::Passed));
         self.blank();
-        self.line(0, sentence(report.outcome, counts));
+        self.line(0, sentence(report));
         self.blank();
         let evaluated: usize = report.sets.iter().map(|set| set.policies.len()).sum();
         let noun = if evaluated == 1 { "policy" } else { "policies" };

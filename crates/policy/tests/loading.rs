@@ -37,11 +37,37 @@ fn queries_that_name_no_rule_are_mistakes_with_what_was_probably_meant() {
 }
 
 #[test]
+fn queries_that_name_something_else_than_a_set_are_mistakes() {
+    for rego in ["deny[\"x\"] := 1", "deny.x := 1"] {
+        let error = mistakes(&[("policies.hcl", POLICY), ("a.rego", &format!("package test\n{rego}\n"))]);
+        assert_eq!(error.mistakes()[0].file, "policies.hcl", "{error}");
+    }
+}
+
+#[test]
 fn files_that_do_not_fit_together_are_a_mistake_with_its_place() {
-    let unsafe_variable = "package test\n\ndeny contains msg if input.plan.x\n";
-    let error = mistakes(&[("policies.hcl", POLICY), ("a.rego", unsafe_variable)]);
+    let unsafe_variable = "package test\n\ndeny contains \"x\" if {\n  input.plan.x == y\n}\n";
+    let error = mistakes(&[("policies.hcl", POLICY), ("a.rego", unsafe_variable), ("b.rego", REGO)]);
     let mistake = &error.mistakes()[0];
-    assert_eq!((mistake.file.as_str(), mistake.place.unwrap().line), ("a.rego", 3), "{error}");
+    assert_eq!((mistake.file.as_str(), mistake.place.unwrap().line), ("a.rego", 4), "{error}");
+}
+
+#[test]
+fn functions_that_call_themselves_are_a_mistake_at_the_call() {
+    let rego = "package test\n\nimport data.lib as l\n\nf(x) := f(x + 1)\n\ng(x) := l.h(x)\n\nfine(x) := count([f(y) | some y in x])\n\n\
+                deny contains \"x\" if fine([1])\n";
+    let lib = "package lib\n\nh(x) := y if {\n  some y in [data.test.g(x)]\n}\n";
+    insta::assert_snapshot!(
+        mistakes(&[("policies.hcl", POLICY), ("a.rego", rego), ("lib.rego", lib)]).to_string()
+    );
+}
+
+#[test]
+fn new_rego_with_a_mistake_is_not_read_as_another_policy_of_old_rego() {
+    // without `if` this is no v1; as v0, `contains` would be a rule of its own, and `deny` true
+    let rego = "package test\n\ndeny contains \"x\" {\n  input.plan.x\n}\n";
+    let error = mistakes(&[("policies.hcl", POLICY), ("a.rego", rego)]).to_string();
+    assert!(error.starts_with("a.rego:3:"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The report, the log, and the process entry around them.
 
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
+
 mod common;
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration};

@@ -39,7 +39,9 @@ pub(super) struct Entry {
     pub(super) policy: Policy,
     /// The path of a rule, `data.` and all.
     pub(super) rule: String,
-    /// Where the query stands in the manifest.
+    /// The query as it is written.
+    pub(super) query: String,
+    /// Where it stands in the manifest.
     pub(super) span: Option<Range<usize>>,
 }
 
@@ -162,7 +164,7 @@ impl Reader<'_> {
                 None
             }
         };
-        let (mut rule, mut level, mut description) = (None, Some(EnforcementLevel::default()), None);
+        let (mut query, mut level, mut description) = (None, Some(EnforcementLevel::default()), None);
         for structure in &block.body {
             let attribute = match structure {
                 Structure::Attribute(attribute) => attribute,
@@ -173,25 +175,24 @@ impl Reader<'_> {
                 }
             };
             match attribute.key.as_str() {
-                "query" => rule = Some(self.query(attribute)),
+                "query" => query = Some(self.query(attribute)),
                 "enforcement_level" => level = self.level(attribute),
                 "description" => description = self.string(attribute).map(|(text, _)| text),
                 other => self.unknown_argument(other, attribute.key.span()),
             }
         }
-        if rule.is_none() {
+        if query.is_none() {
             self.mistake(
                 block.ident.span(),
                 "the policy has no query",
                 "add query = \"data.PACKAGE.RULE\" with the rule that gives the set of violations",
             );
         }
-        let (rule, span) = rule.flatten()?;
-        Some(Entry { policy: Policy { name: name?, level: level?, description }, rule, span })
+        let (query, span) = query.flatten()?;
+        let rule = rule_of(&query);
+        Some(Entry { policy: Policy { name: name?, level: level?, description }, rule, query, span })
     }
 
-    /// The path of a rule. The form without `data.`, which policies made through the API of Terraform Enterprise may
-    /// have, is understood too.
     fn query(&mut self, attribute: &Attribute) -> Option<(String, Option<Range<usize>>)> {
         let (query, span) = self.string(attribute)?;
         let query = query.trim();
@@ -199,11 +200,7 @@ impl Reader<'_> {
             self.mistake(span, "the query is empty", "write the path of a rule, such as data.terraform.deny");
             return None;
         }
-        let rule = match query == "data" || query.starts_with("data.") || query.starts_with("data[") {
-            true => query.to_owned(),
-            false => format!("data.{query}"),
-        };
-        Some((rule, span))
+        Some((query.to_owned(), span))
     }
 
     fn level(&mut self, attribute: &Attribute) -> Option<EnforcementLevel> {
@@ -238,7 +235,6 @@ impl Reader<'_> {
         match &attribute.value {
             Expression::String(text) => return Some((text.value().clone(), span)),
             Expression::HeredocTemplate(heredoc) => {
-                // indentation of <<- belongs to the manifest, not to the text
                 let lines: Option<String> =
                     heredoc.template.iter().map(|part| part.as_literal().map(|l| l.as_str())).collect();
                 if let Some(text) = lines {
@@ -250,6 +246,15 @@ impl Reader<'_> {
         let name = attribute.key.as_str();
         self.mistake(span, format!("{name} is not a plain string"), format!("write {name} = \"…\""));
         None
+    }
+}
+
+/// The path of the rule that a query names. The form without `data.`, which policies made through the API of
+/// Terraform Enterprise may have, is understood too.
+fn rule_of(query: &str) -> String {
+    match query == "data" || query.starts_with("data.") || query.starts_with("data[") {
+        true => query.to_owned(),
+        false => format!("data.{query}"),
     }
 }
 
@@ -270,7 +275,8 @@ mod tests {
               query             = "data.terraform.deny"
               enforcement_level = "hard-mandatory"
               description       = <<-EOT
-                Nothing public.
+                Nothing public,
+                  not even this.
                 EOT
             }
             policy "b" { query = "terraform.warn" }
@@ -292,7 +298,12 @@ mod tests {
         assert_eq!(
             entries,
             [
-                ("a", EnforcementLevel::HardMandatory, Some("Nothing public."), "data.terraform.deny"),
+                (
+                    "a",
+                    EnforcementLevel::HardMandatory,
+                    Some("Nothing public,\n  not even this."),
+                    "data.terraform.deny"
+                ),
                 ("b", EnforcementLevel::Advisory, None, "data.terraform.warn"),
                 ("c", EnforcementLevel::SoftMandatory, None, "data.terraform[\"x-y\"].deny"),
             ]

@@ -7,11 +7,9 @@
 
 use std::ops::Range;
 
-use regorus::{
-    Source, Value,
-    unstable::{Lexer, TokenKind},
-};
+use regorus::Value;
 
+use super::tokens::tokens;
 use crate::Mistake;
 
 /// Digits of the names that calls are given, and how many names that makes.
@@ -77,27 +75,10 @@ fn name_of_call(number: usize) -> String {
 /// Where the word `rule` of each call stands.
 fn calls(file: &str, text: &str) -> Vec<Range<usize>> {
     const CALL: [&str; 7] = ["rego", ".", "metadata", ".", "rule", "(", ")"];
-    let Ok(source) = Source::from_contents(file.to_owned(), text.to_owned()) else { return Vec::new() };
-    let mut lexer = Lexer::new(&source);
-    lexer.set_max_col(super::MAX_COLUMNS);
-    let mut tokens: Vec<(TokenKind, Range<usize>)> = Vec::new();
-    while let Ok(token) = lexer.next_token() {
-        if token.0 == TokenKind::Eof {
-            break;
-        }
-        let offset = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
-        tokens.push((token.0, offset(token.1.start)..offset(token.1.end)));
-    }
-    let is_code = |kind: &TokenKind| matches!(kind, TokenKind::Ident | TokenKind::Symbol);
-    tokens
+    tokens(file, text)
         .windows(CALL.len())
-        .filter(|window| {
-            window
-                .iter()
-                .zip(CALL)
-                .all(|((kind, span), word)| is_code(kind) && text.get(span.clone()) == Some(word))
-        })
-        .map(|window| window[4].1.clone())
+        .filter(|window| window.iter().zip(CALL).all(|(token, word)| token.is_code && token.text == word))
+        .map(|window| window[4].span.clone())
         .collect()
 }
 

@@ -10,16 +10,27 @@
 //!   same in both.
 //! - `*_test.rego` files are left out: tests are for whoever writes the policies.
 //!
-//! Known differences to OPA: see `sprintf`, `builtins` and `metadata`; `http.send` and the functions for keys and
-//! tokens are not there, and a policy that comes to call one is errored; a function that stands in for one of OPA's
-//! (`builtins`) has to be used for its value, not with the result as its last argument.
+//! # Known differences to OPA
+//!
+//! - `sprintf` is kinder to numbers and booleans; `rego.metadata.rule()` answers as written, without OPA's rewriting
+//!   of authors and the like; there is no `rego.metadata.chain()`.
+//! - `http.send` and the functions for keys and tokens are not there. A policy is errored when it comes to call one,
+//!   not before.
+//! - A function that stands in for one of OPA's (`builtins`) is used for its value; it does not take the result as its
+//!   last argument.
+//! - Whole numbers of the plan beyond 64 bits are read as floats.
+//! - A few seldom used functions of regorus are undefined where OPA has an error, and strictness does not change it:
+//!   `array.slice` with fractions, `json.filter`, `json.remove` and `units.parse` of the wrong kind of value,
+//!   `regex.template_match` with crossed delimiters.
 
 mod builtins;
 mod float;
 mod manifest;
 mod metadata;
+mod recursion;
 mod source;
 mod sprintf;
+mod tokens;
 mod value;
 
 use std::{
@@ -100,14 +111,14 @@ fn compile(rego: &Rego, manifest_text: &str, entries: &[Entry]) -> Result<Engine
     }
     builtins::install(&mut engine, &rego.annotations)
         .map_err(|e| LoadError::from(Mistake::of_file("", format!("the engine cannot be set up: {e}"))))?;
-    let mut mistakes = Vec::new();
+    let mut mistakes = recursion::find(engine.get_modules(), &rego.files);
     for entry in entries {
         let Err(error) = engine.compile_with_entrypoint(&entry.rule.as_str().into()) else { continue };
         if source::place_in(&error).is_some() {
             // not about this query: the files do not fit together, and no query can say more
             return Err(source::mistake(&error, &rego.files).into());
         }
-        let message = format!("the query {} names no rule of the set", entry.rule);
+        let message = format!("the query {} names no rule of the set", entry.query);
         mistakes.push(
             Mistake::at_span(manifest::FILE, manifest_text, entry.span.clone(), message)
                 .help(rego.nearest(&entry.rule)),

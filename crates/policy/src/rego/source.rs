@@ -8,6 +8,7 @@ use super::{
     manifest::RegoVersion,
     metadata::{self, Annotation},
     new_engine,
+    tokens::{keyword_without_import, tokens},
 };
 use crate::{Mistake, Place, SetFolder};
 
@@ -33,6 +34,10 @@ pub(super) struct Rego {
 impl Rego {
     /// What would be right instead of a query that names no rule.
     pub(super) fn nearest(&self, query: &str) -> String {
+        if self.rules.iter().any(|rule| rule == query) {
+            return "what it names is no set: write RULE contains MESSAGE if { … }, or RULE := [ … ]"
+                .to_owned();
+        }
         let near = self
             .rules
             .iter()
@@ -66,16 +71,22 @@ pub(super) fn read(folder: &SetFolder, version: Option<RegoVersion>, mistakes: &
 fn add(rego: &mut Rego, name: &str, text: String, version: Option<RegoVersion>) -> Result<(), Mistake> {
     let Parsed { version, spans, rules } = match version {
         Some(version) => parse(name, &text, version)?,
-        None => parse(name, &text, RegoVersion::V1).or_else(|as_v1| {
-            // the version that got further is the one that was meant
-            parse(name, &text, RegoVersion::V0)
-                .map_err(|as_v0| if as_v0.place > as_v1.place { as_v0 } else { as_v1 })
-        })?,
+        None => parse(name, &text, RegoVersion::V1)
+            .or_else(|as_v1| parse(name, &text, RegoVersion::V0).map_err(|as_v0| meant(as_v1, as_v0)))?,
     };
     let compiled_text = metadata::resolve(name, &text, &spans, &mut rego.annotations)?;
     rego.rules.extend(rules);
     rego.files.push(RegoFile { name: name.to_owned(), version, text, compiled_text });
     Ok(())
+}
+
+/// The error of a file that is Rego in no version: from the version in which it is written, as far as one can tell.
+fn meant(as_v1: Mistake, as_v0: Mistake) -> Mistake {
+    let misses_keyword = as_v1.message.contains("keyword is required");
+    match misses_keyword || as_v0.place > as_v1.place {
+        true => as_v0,
+        false => as_v1,
+    }
 }
 
 struct Parsed {
@@ -87,6 +98,13 @@ struct Parsed {
 }
 
 fn parse(name: &str, text: &str, version: RegoVersion) -> Result<Parsed, Mistake> {
+    if version == RegoVersion::V0
+        && let Some((word, span)) = keyword_without_import(&tokens(name, text))
+    {
+        let message = format!("the keyword {word} is not imported (read as Rego v0)");
+        return Err(Mistake::at_span(name, text, Some(span), message)
+            .help(format!("add import future.keywords.{word}, or have the file read as Rego v1")));
+    }
     let mut engine = new_engine();
     engine.set_rego_v0(version == RegoVersion::V0);
     engine.add_policy(name.to_owned(), text.to_owned()).map_err(|error| {

@@ -297,6 +297,8 @@ fn quoted(text: &str, quote: char, ascii: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn check(cases: &[(&str, &str, &str)]) {
@@ -349,7 +351,7 @@ mod tests {
             ),
             ("%x", "[-255]", "-ff"),
             ("%c%c %U", "[72, 8364, 8364]", "H€ U+20AC"),
-            ("%d", "[123456789012345678901234567890]", "123456789012345678901234567890"),
+            ("%d", "[18446744073709551615]", "18446744073709551615"),
             ("%s %v", "[5, 5]", "5 5"),
             ("%d", "[2.0]", "2"),
         ]);
@@ -405,5 +407,27 @@ mod tests {
             ("%[3]s", r#"["a"]"#, "%!s(BADINDEX)"),
             ("%99999999s", r#"["a"]"#, "%!(BADWIDTH)a"),
         ]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_format_and_no_value_makes_it_panic(
+            format in "([%a-zA-Z]|[0-9]{1,3}|[-+# .*]|\\[[0-9]\\]|é){0,12}",
+            args in prop::collection::vec(any_value(), 0..4),
+        ) {
+            sprintf(&format, &args);
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            any::<bool>().prop_map(Value::from),
+            ".{0,5}".prop_map(Value::from),
+            Just(Value::Null),
+            Just(Value::from(vec![Value::from(1), Value::from("a")])),
+        ]
     }
 }

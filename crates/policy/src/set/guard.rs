@@ -7,13 +7,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{CompiledSet, Evaluation, Input, Limits, PolicyResult, Verdict, report::millis};
+use crate::{
+    CompiledSet, Evaluation, Input, Limits, LoadError, Mistake, PolicyEngine, PolicyResult, SetFolder,
+    Verdict, report::millis,
+};
 
 /// What an engine gets over its limit to stop by itself, which keeps the prints, before its thread is left behind.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Engines walk policies by recursion; most of this is never touched.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
+
+/// Has the engine load a set. A panic is a mistake of the set: something in it is more than the engine can take.
+pub(super) fn load(engine: &dyn PolicyEngine, folder: &SetFolder) -> Result<Arc<dyn CompiledSet>, LoadError> {
+    catch_unwind(AssertUnwindSafe(|| engine.load(folder))).unwrap_or_else(|panic| {
+        let words = format!("the policy engine panicked while it read the set: {}", words_of(panic.as_ref()));
+        Err(Mistake::of_file("", words).into())
+    })
+}
 
 /// Has the engine read the input. A panic here comes again, and is reported, in each evaluation.
 pub(super) fn prepare(set: &Arc<dyn CompiledSet>, input: &Input) {
@@ -82,7 +93,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{EnforcementLevel, Policy};
+    use crate::{EnforcementLevel, EngineKind, Policy};
 
     /// A set whose policies panic, hang until they are let go, and pass.
     struct Unruly {
@@ -105,6 +116,28 @@ mod tests {
             }
             Evaluation { verdict: Verdict::Passed, prints: vec![], trace: String::new() }
         }
+    }
+
+    struct Panicking;
+
+    impl PolicyEngine for Panicking {
+        fn kind(&self) -> EngineKind {
+            EngineKind::Rego
+        }
+        fn manifest(&self) -> &'static str {
+            "policies.hcl"
+        }
+        fn load(&self, _: &SetFolder) -> Result<Arc<dyn CompiledSet>, LoadError> {
+            panic!("too deep")
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_engine_while_it_loads_is_a_mistake_of_the_set() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, _) = SetFolder::open(dir.path()).unwrap();
+        let Err(error) = load(&Panicking, &folder) else { panic!("loaded") };
+        assert_eq!(error.to_string(), "the policy engine panicked while it read the set: too deep");
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl PolicySet {
     /// Every mistake of the set at once, as far as one does not hide another.
     pub fn load(name: impl Into<String>, folder: &Path) -> Result<Self, LoadError> {
         let (folder, mut mistakes) = SetFolder::open(folder)?;
-        let loaded = engine_of(&folder).and_then(|engine| Ok((engine.kind(), engine.load(&folder)?)));
+        let loaded = engine_of(&folder).and_then(|engine| Ok((engine.kind(), guard::load(engine, &folder)?)));
         match loaded {
             Ok((engine, compiled)) if mistakes.is_empty() => Ok(Self { name: name.into(), engine, compiled }),
             Ok(_) => Err(LoadError::new(mistakes)),

@@ -1,4 +1,5 @@
 //! Policy sets written for one test, and what they say about a plan.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of tests fails the test")]
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
