@@ -103,22 +103,35 @@ impl ControlSocket {
 }
 
 /// Replaces the file, or leaves the old one as it was; durable when this returns.
-pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> io::Result<()> {
+pub(crate) fn write_atomically<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
+    replace_after(path, content, File::sync_all)?;
+    path.parent().map_or(Ok(()), sync_directory)
+}
+
+/// Replaces the file for all who read it from now on; after a power cut it may be the old one, or empty.
+pub(crate) fn replace<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
+    replace_after(path, content, |_| Ok(()))
+}
+
+fn replace_after<T: Serialize>(
+    path: &Path,
+    content: &T,
+    finish: fn(&File) -> io::Result<()>,
+) -> io::Result<()> {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.{}.tmp", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed)));
     let temporary = path.with_file_name(name);
-    let written = private_file(&temporary).and_then(|mut file| {
+    let replaced = private_file(&temporary).and_then(|mut file| {
         file.write_all(&serde_json::to_vec(content)?)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)?;
-        path.parent().map_or(Ok(()), sync_directory)
+        finish(&file)?;
+        fs::rename(&temporary, path)
     });
-    if written.is_err() {
+    if replaced.is_err() {
         // what is left of a failed attempt is of no use to anybody
         let _ = fs::remove_file(&temporary);
     }
-    written
+    replaced
 }
 
 /// Creates or empties a file that only its owner may read.

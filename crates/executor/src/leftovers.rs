@@ -51,7 +51,7 @@ fn belonging(directory: &Directory, claim: &Claim, step: Option<&CurrentStep>) -
     let marked: Vec<Process> = processes
         .iter()
         .filter(|process| {
-            step.is_some_and(|step| step.child == process.identity)
+            step.and_then(|step| step.child) == Some(process.identity)
                 || procfs::has_environment(process.pid(), &mark)
                 || procfs::writes_to(process.pid(), &log)
                 || (session_is_its_own(process) && procfs::works_in(process.pid(), &working_dir))

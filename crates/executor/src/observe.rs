@@ -63,8 +63,13 @@ fn result(directory: &Directory) -> Result<Option<Observation>, Error> {
 
 fn running(directory: &Directory, claim: &Claim) -> Result<Running, Error> {
     let state = read_versioned::<State>(&directory.state())?.unwrap_or_default();
-    let (step, child_pid) = state.step.map(|step| (step.name, step.child.pid)).unzip();
-    Ok(Running { executor_pid: claim.executor.pid, step, child_pid, interrupted: state.interrupted })
+    let child_pid = state.step.as_ref().and_then(|step| step.child).map(|child| child.pid);
+    Ok(Running {
+        executor_pid: claim.executor.pid,
+        step: state.step.map(|step| step.name),
+        child_pid,
+        interrupted: state.interrupted,
+    })
 }
 
 fn is_locked(directory: &Directory) -> Result<bool, Error> {
@@ -90,7 +95,7 @@ fn lost(directory: &Directory, claim: &Claim, this_boot: bool) -> Result<Observa
     let step = state.step.map(|step| step.name);
     let during = match &step {
         Some(step) => format!("while {step} was running"),
-        None => "while no step was running".to_owned(),
+        None => "before its first step".to_owned(),
     };
     let how = if this_boot {
         format!("it was killed or crashed (see {})", directory.diagnostics().display())

@@ -39,11 +39,12 @@ pub(crate) struct State {
     pub(crate) killed: bool,
 }
 
-/// The step that runs.
+/// The step that runs, or is about to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CurrentStep {
     pub(crate) name: String,
-    pub(crate) child: Identity,
+    /// Known a moment after its start; until then the mark tells its processes.
+    pub(crate) child: Option<Identity>,
 }
 
 impl Claim {

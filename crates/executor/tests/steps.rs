@@ -98,8 +98,10 @@ async fn a_child_has_the_three_standard_descriptors_and_default_signals() {
     let log = bench.log();
     // ls itself has one more: the directory that it lists
     assert!(log.starts_with("4\n"), "{log}");
-    for line in ["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"] {
-        assert!(log.contains(line), "{log}");
+    for name in ["SigBlk:", "SigIgn:"] {
+        let mask = log.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();
+        // above 31 are the real-time signals, of which the C library keeps some to itself
+        assert_eq!(u64::from_str_radix(mask, 16).unwrap() & 0x7fff_ffff, 0, "{log}");
     }
     assert!(log.contains("0 -> /dev/null"), "{log}");
 }
@@ -223,12 +225,14 @@ async fn a_time_limit_interrupts_first_and_kills_later() {
 #[tokio::test]
 async fn a_memory_limit_holds_in_the_child_and_its_children() {
     let bench = Bench::new();
-    let mut greedy =
-        shell("plan", "ulimit -v; ulimit -H -v; head -c 900M /dev/zero | tail -c 800M > /dev/null");
+    let mut greedy = shell(
+        "plan",
+        "ulimit -v; until test $(ulimit -H -v) = 262144; do :; done; head -c 900M /dev/zero | tail -c 800M > /dev/null",
+    );
     greedy.memory_limit = Some(256 << 20);
     greedy.arguments[1].push_str("; test $? = 0");
     let result = bench.run(&bench.spec([greedy, shell("unlimited", "ulimit -v")])).await;
-    assert!(bench.log().starts_with("262144\n262144\n"), "{}", bench.log());
+    assert!(bench.log().starts_with("262144\n"), "{}", bench.log());
     assert!(why(&result.outcome).1.contains("(its memory limit was 256 MiB)"), "{:?}", result.outcome);
 
     let bench = Bench::new();

@@ -1,7 +1,9 @@
 //! Runs the steps of a claimed execution, one after the other.
 
 use std::collections::HashSet;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -10,7 +12,7 @@ use rustix::process::{Signal, kill_process};
 use wait4::{ResourceUsage, try_wait4_pid};
 
 use crate::control::{Reply, Request, Status};
-use crate::directory::{Directory, write_atomically};
+use crate::directory::{Directory, replace, write_atomically};
 use crate::procfs::{self, Process};
 use crate::record::{Claim, CurrentStep, State};
 use crate::result::{ExecutionResult, Outcome, StepEnd, StepResult};
@@ -106,17 +108,20 @@ impl Execution {
     fn run_step(&mut self, step: &Step) -> StepOutcome {
         let started_at = Timestamp::now();
         let clock = Instant::now();
+        self.state.step = Some(CurrentStep { name: step.name.clone(), child: None });
+        // not durable, which costs time: what matters is what is found if this process dies from now on
+        self.publish(replace);
         let started = match child::start(&self.spec, &self.claim, &self.log, step) {
             Ok(started) => started,
             Err(why) => {
+                self.state.step = None;
                 let result = StepResult::not_started(&step.name, &why);
                 return StepOutcome { result, failure: Some(Failure { why, asked: self.wishes.asked() }) };
             }
         };
-        if let Some(process) = Process::read(started.pid) {
-            self.state.step = Some(CurrentStep { name: step.name.clone(), child: process.identity });
-            self.record();
-        }
+        let child = Process::read(started.pid).map(|process| process.identity);
+        self.state.step = Some(CurrentStep { name: step.name.clone(), child });
+        self.record();
         let (status, rusage, timed_out) = self.watch(step, started.pid, clock);
         let duration = clock.elapsed();
         let asked = self.wishes.asked();
@@ -267,15 +272,20 @@ impl Execution {
             label: self.spec.label.clone(),
             executor_pid: self.claim.executor.pid,
             step: self.state.step.as_ref().map(|step| step.name.clone()),
-            child_pid: self.state.step.as_ref().map(|step| step.child.pid),
+            child_pid: self.state.step.as_ref().and_then(|step| step.child).map(|child| child.pid),
             interrupted: self.wishes.asked(),
             killed: self.state.killed,
         }
     }
 
+    /// Writes the state down, durably.
+    fn record(&self) {
+        self.publish(write_atomically);
+    }
+
     /// The state is for those who look from outside; that it cannot be written (a full disk) must not stop the work.
-    pub(crate) fn record(&self) {
-        if let Err(error) = write_atomically(&self.directory.state(), &self.state) {
+    fn publish(&self, write: fn(&Path, &State) -> io::Result<()>) {
+        if let Err(error) = write(&self.directory.state(), &self.state) {
             eprintln!("cannot write the state: {error}");
         }
     }

@@ -147,6 +147,7 @@ fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
             return Err(format!("cannot lock {path:?}: {error}"));
         }
         if is_claimed(directory)? {
+            remove_late_spec(directory);
             return Ok(None);
         }
         if started.elapsed() > CLAIM_PATIENCE {
@@ -155,8 +156,7 @@ fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
         std::thread::sleep(Duration::from_millis(2));
     }
     if is_claimed(directory)? {
-        // of a launch that came too late; the executor that claimed it has removed the one it read
-        let _ = fs::remove_file(directory.spec());
+        remove_late_spec(directory);
         return Ok(None);
     }
     let spec = match read_versioned::<Spec>(&directory.spec()) {
@@ -172,6 +172,11 @@ fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
         eprintln!("cannot remove the spec, which holds secrets: {error}");
     }
     Ok(Some((lock, Subject { claim, spec })))
+}
+
+/// A spec that was written by a launch that came too late: the executor that claimed has read its own before.
+fn remove_late_spec(directory: &Directory) {
+    let _ = fs::remove_file(directory.spec());
 }
 
 fn is_claimed(directory: &Directory) -> Result<bool, String> {

@@ -1,0 +1,194 @@
+//! What survives the death of the launcher, and what is done after the death of the executor.
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use executor::{Executor, Launched, Observation, Outcome, SalvagedFile};
+use support::{Bench, example, is_alive, shell, signal, until};
+
+const UNTIL_END: &str = "echo $$ > pid; until test -e end; do sleep 0.02; done; echo done";
+
+/// Launches from another process, in a session and with a standard output of its own, and kills that.
+/// Returns when the launcher is dead.
+fn launch_and_die(bench: &Bench, spec: &executor::Spec) {
+    let file = bench.file("spec-for-the-launcher.json");
+    std::fs::write(&file, serde_json::to_vec(spec).unwrap()).unwrap();
+    let mut launcher = Command::new(example())
+        .arg("launch")
+        .arg(bench.directory())
+        .arg(file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(launcher.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line, "launched\n");
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+    // would wait for ever if the executor held the launcher's output open
+    assert_eq!(output.read_line(&mut line).unwrap(), 0);
+}
+
+#[tokio::test]
+async fn an_execution_outlives_its_launcher_and_can_be_attached_to() {
+    let bench = Bench::new();
+    launch_and_die(&bench, &bench.spec([shell("apply", UNTIL_END), shell("next", "echo next")]));
+    let pid = bench.written("pid").await;
+    let recorded =
+        || std::fs::read_to_string(bench.directory().join("state.json")).ok()?.contains(&pid).then_some(());
+    until("the child is recorded", recorded).await;
+    let Observation::Running(running) = bench.executor.attach(&bench.directory()).await.unwrap() else {
+        panic!()
+    };
+    assert!(Path::new(&format!("/proc/{}", running.executor_pid)).exists());
+    assert_eq!((running.step.as_deref(), running.child_pid), (Some("apply"), Some(pid.parse().unwrap())));
+    bench.write("end", "");
+    assert_eq!(bench.finish().await.outcome, Outcome::Succeeded);
+    assert_eq!(bench.log(), "done\nnext\n");
+}
+
+#[tokio::test]
+async fn another_process_can_wait_for_it_and_interrupt_it() {
+    let bench = Bench::new();
+    launch_and_die(&bench, &bench.spec([shell("apply", &format!("trap 'exit 1' INT; {UNTIL_END}"))]));
+    bench.written("pid").await;
+    let mut other = tokio::process::Command::new(example())
+        .arg("wait")
+        .arg(bench.directory())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    bench.executor.interrupt(&bench.directory(), support::PATIENCE).await.unwrap();
+    let status = other.wait().await.unwrap();
+    assert!(status.success());
+    let result = bench.finish().await;
+    assert_eq!(result.outcome, Outcome::Interrupted);
+}
+
+#[tokio::test]
+async fn a_finished_execution_keeps_its_result() {
+    let bench = Bench::new();
+    launch_and_die(&bench, &bench.spec([shell("apply", "exit 7")]));
+    let first = bench.finish().await;
+    assert_eq!(first.exit_code, Some(7));
+    assert_eq!(bench.finish().await, first);
+    assert_eq!(
+        bench.executor.launch(&bench.directory(), &bench.spec([shell("a", "true")])).await.unwrap(),
+        Launched::Before
+    );
+    assert_eq!(bench.finish().await, first);
+}
+
+#[tokio::test]
+async fn a_killed_executor_is_lost_its_leftovers_die_and_files_are_salvaged() {
+    let bench = Bench::new();
+    let script = "trap '' INT TERM HUP; echo state > terraform.tfstate; \
+                  (setsid sh -c \"trap '' INT TERM HUP; echo \\$\\$ > marked; sleep 1000\" > /dev/null 2>&1 &) ; \
+                  (env -i setsid sh -c \"echo \\$\\$ > logging; sleep 1000\" &) ; \
+                  (env -i sh -c \"echo \\$\\$ > working; sleep 1000\" > /dev/null 2>&1 &) ; \
+                  echo $$ > pid; wait; sleep 1000";
+    let mut spec = bench.spec([shell("terraform apply", script)]);
+    spec.salvage = vec!["terraform.tfstate".into(), "errored.tfstate".into()];
+    bench.launch(&spec).await;
+    let mut pids = Vec::new();
+    for name in ["pid", "marked", "logging", "working"] {
+        pids.push(bench.written(name).await);
+    }
+    signal(bench.executor_pid().await, "-KILL");
+    let lost = bench.lose().await;
+    for (pid, name) in pids.iter().zip(["pid", "marked", "logging", "working"]) {
+        assert!(!is_alive(pid), "{name} is alive");
+    }
+    assert!(lost.swept >= 4, "{lost:?}");
+    assert!(
+        lost.reason.contains("ended without a result while terraform apply was running"),
+        "{}",
+        lost.reason
+    );
+    assert_eq!(lost.step.as_deref(), Some("terraform apply"));
+    assert!(!lost.interrupted);
+    assert!(matches!(lost.salvaged[0].file, SalvagedFile::Present { size: 6, .. }));
+    assert_eq!(lost.salvaged[1].file, SalvagedFile::Absent);
+
+    // still so when asked again, and never run again
+    let again = bench.lose().await;
+    assert_eq!((again.swept, &again.salvaged), (0, &lost.salvaged));
+    assert_eq!(bench.executor.launch(&bench.directory(), &spec).await.unwrap(), Launched::Before);
+    assert!(!bench.directory().join("spec.json").exists());
+}
+
+#[tokio::test]
+async fn strangers_survive_the_sweep_after_a_lost_executor() {
+    let bench = Bench::new();
+    let mut stranger = Command::new("/bin/sleep").arg("1000").current_dir(bench.work()).spawn().unwrap();
+    bench.launch(&bench.spec([shell("apply", UNTIL_END)])).await;
+    bench.written("pid").await;
+    signal(bench.executor_pid().await, "-KILL");
+    bench.lose().await;
+    assert!(stranger.try_wait().unwrap().is_none());
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+}
+
+#[tokio::test]
+async fn a_wish_to_stop_is_remembered_by_a_lost_execution() {
+    let bench = Bench::new();
+    bench.launch(&bench.spec([shell("apply", &format!("trap '' INT; {UNTIL_END}"))])).await;
+    bench.written("pid").await;
+    bench.executor.interrupt(&bench.directory(), support::PATIENCE).await.unwrap();
+    signal(bench.executor_pid().await, "-KILL");
+    assert!(bench.lose().await.interrupted);
+}
+
+#[tokio::test]
+async fn a_claim_of_a_dead_process_or_of_another_boot_is_lost_even_if_its_pid_is_in_use() {
+    let bench = Bench::new();
+    bench.run(&bench.spec([shell("a", "true")])).await;
+    std::fs::remove_file(bench.directory().join("result.json")).unwrap();
+    let path = bench.directory().join("claim.json");
+    let mut claim: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    // pid 1 is always in use, and never started when an executor did
+    claim["executor"]["pid"] = 1.into();
+    std::fs::write(&path, claim.to_string()).unwrap();
+    assert!(bench.lose().await.reason.contains("it was killed or crashed"));
+    claim["boot_id"] = "another".into();
+    std::fs::write(&path, claim.to_string()).unwrap();
+    assert!(bench.lose().await.reason.contains("the machine was restarted"));
+}
+
+#[tokio::test]
+async fn a_claim_that_was_never_completed_claims_nothing() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.directory()).unwrap();
+    std::fs::write(bench.directory().join("claim.json"), "").unwrap();
+    assert_eq!(bench.executor.attach(&bench.directory()).await.unwrap(), Observation::NotStarted);
+    assert_eq!(bench.run(&bench.spec([shell("a", "true")])).await.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn an_executor_without_a_spec_refuses_and_claims_nothing() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.directory()).unwrap();
+    let output = Command::new(example()).arg("run").arg(bench.directory()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(bench.diagnostics().contains("spec.json\" does not exist"), "{}", bench.diagnostics());
+    assert_eq!(bench.executor.attach(&bench.directory()).await.unwrap(), Observation::NotStarted);
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_executor_is_told_apart() {
+    let bench = Bench::new();
+    let spec = bench.spec([shell("a", "true")]);
+    for (program, words) in
+        [("/bin/true", "without the words of an executor"), ("/no/such/program", "No such file")]
+    {
+        let executor = executor::LocalExecutor::new(program, vec![]).unwrap();
+        let error = executor.launch(&bench.directory(), &spec).await.unwrap_err().to_string();
+        assert!(error.contains(words) && error.contains(program), "{error}");
+    }
+    assert_eq!(bench.run(&spec).await.outcome, Outcome::Succeeded);
+}
