@@ -32,6 +32,26 @@ fn a_deny_rule_with_a_failing_function_in_it_never_passes() {
 }
 
 #[test]
+fn functions_that_are_silent_in_the_engine_are_errors_with_a_place_and_else_work() {
+    for call in [
+        r#"units.parse_bytes("10xx")"#,
+        r#"units.parse("10xx")"#,
+        "units.parse(1)",
+        "array.slice([1, 2], 0.5, 1)",
+        r#"regex.template_match("}a{", "x", "{", "}")"#,
+        "time.add_date(1, 99999999, 1, 1)",
+    ] {
+        let error = error_of(verdict(&format!("deny contains \"x\" if {call} != 12345")));
+        assert!(error.starts_with("p.rego:2:") && error.len() > "p.rego:2:20: ".len(), "{call}: {error}");
+    }
+    let rego = r#"deny := [
+  units.parse_bytes("2KiB"), units.parse("3k"), array.slice([1, 2, 3], 1, 3),
+  regex.template_match("urn:{.*}", "urn:a", "{", "}"), time.add_date(0, 0, 0, 1),
+]"#;
+    assert_eq!(verdict(rego), failed(&["2048", "3000", "[2, 3]", "true", "86400000000000"]));
+}
+
+#[test]
 fn http_send_is_an_error_that_says_so_and_never_a_pass() {
     for rego in [
         r#"deny contains "x" if http.send({"method": "get", "url": "http://localhost"}).status_code != 200"#,

@@ -12,7 +12,7 @@ use anyhow::bail;
 use ipnet::IpNet;
 use regorus::{Engine, Value};
 
-use super::{metadata::Annotation, sprintf::sprintf, value::kind};
+use super::{metadata::Annotation, source::message_of, sprintf::sprintf, value::kind};
 
 /// Notes that `trace` left during an evaluation.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +52,9 @@ pub(super) fn install(engine: &mut Engine, annotations: &[Annotation]) -> anyhow
     )?;
     engine.add_extension("net.cidr_intersects".into(), 2, Box::new(cidr_intersects))?;
     engine.add_extension("net.cidr_contains_matches".into(), 2, Box::new(cidr_contains_matches))?;
+    for (name, arity) in SILENT {
+        engine.add_extension((*name).to_owned(), *arity, Box::new(outspoken(name, *arity)?))?;
+    }
     for annotation in annotations {
         let value = annotation.value.clone();
         engine.add_extension(
@@ -61,6 +64,35 @@ pub(super) fn install(engine: &mut Engine, annotations: &[Annotation]) -> anyhow
         )?;
     }
     Ok(())
+}
+
+/// Functions of regorus that are undefined, however strict it is, where OPA has an error; with their arity.
+const SILENT: &[(&str, u8)] = &[
+    ("array.slice", 3),
+    ("regex.template_match", 4),
+    ("time.add_date", 4),
+    ("units.parse", 1),
+    ("units.parse_bytes", 1),
+];
+
+/// The function of that name, with an error where it would be undefined.
+fn outspoken(
+    name: &'static str,
+    arity: u8,
+) -> anyhow::Result<impl Fn(Vec<Value>) -> anyhow::Result<Value> + Clone> {
+    let args: Vec<_> = (0..arity).map(|n| format!("input[{n}]")).collect();
+    let mut engine = Engine::new();
+    engine
+        .add_policy("function".into(), format!("package function\nanswer := {name}({})", args.join(", ")))?;
+    Ok(move |args: Vec<Value>| {
+        let mut engine = engine.clone();
+        engine.set_input(args.into());
+        match engine.eval_rule("data.function.answer".into()) {
+            Ok(Value::Undefined) => bail!("{name} has no answer for these arguments"),
+            Ok(answer) => Ok(answer),
+            Err(error) => bail!("{}", message_of(&error)),
+        }
+    })
 }
 
 /// Adds `trace`, whose notes go to this evaluation's.

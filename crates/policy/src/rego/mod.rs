@@ -19,9 +19,7 @@
 //! - A function that stands in for one of OPA's (`builtins`) is used for its value; it does not take the result as its
 //!   last argument.
 //! - Whole numbers of the plan beyond 64 bits are read as floats.
-//! - A few seldom used functions of regorus are undefined where OPA has an error, and strictness does not change it:
-//!   `array.slice` with fractions, `json.filter`, `json.remove` and `units.parse` of the wrong kind of value,
-//!   `regex.template_match` with crossed delimiters.
+//! - `json.patch` is undefined where a patch does not apply, and `uuid.parse` for what is no UUID.
 
 mod builtins;
 mod float;

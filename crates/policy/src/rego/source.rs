@@ -152,7 +152,7 @@ pub(super) fn place_in(error: &anyhow::Error) -> Option<(String, Place)> {
 }
 
 /// What an error says, without the excerpt of the source.
-fn message_of(error: &anyhow::Error) -> String {
+pub(super) fn message_of(error: &anyhow::Error) -> String {
     let text = error.to_string();
     let message = text.split_once("\nerror: ").map_or(text.as_str(), |(_, message)| message);
     let message = message.split(ARROW).next().unwrap_or(message);
