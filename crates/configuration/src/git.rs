@@ -1,0 +1,331 @@
+//! A git repository as a source.
+//!
+//! The commit is fetched into a bare repository beside the work directory, without its history where the server allows
+//! it, and written out by `git archive`: no work tree, so no hook runs and nothing is written through a link of the
+//! repository. The result passes the same filter as an uploaded archive. Git speaks for itself in the log.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use tempfile::TempDir;
+
+use crate::error::Error;
+use crate::ignore::{self, IgnoreRules};
+use crate::report::Commit;
+use crate::request::Limits;
+use crate::selection::Selection;
+use crate::tree::Tree;
+use crate::unpack;
+use crate::words::{plain, without_credentials};
+
+/// What is asked for, checked.
+#[derive(Debug)]
+pub(crate) struct GitSource<'a> {
+    url: &'a str,
+    reference: &'a str,
+    /// Without `.` and `..` in it; empty for the root.
+    pub(crate) path: PathBuf,
+}
+
+/// A commit on this machine, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Fetched {
+    pub(crate) repository: Repository,
+    pub(crate) commit: Commit,
+    /// Whether it refers to other repositories.
+    pub(crate) submodules: bool,
+    pub(crate) ignore: IgnoreRules,
+}
+
+impl<'a> GitSource<'a> {
+    pub(crate) fn new(url: &'a str, reference: &'a str, path: &str) -> Result<Self, Error> {
+        if let Some(reason) = wrong_url(url) {
+            return Err(Error::Git { what: "url", value: without_credentials(url), reason });
+        }
+        if let Some(reason) = wrong_reference(reference) {
+            return Err(Error::Git { what: "ref", value: plain(reference), reason });
+        }
+        let mut inside = PathBuf::new();
+        for component in Path::new(path).components() {
+            match component {
+                Component::CurDir => {}
+                Component::Normal(name) => inside.push(name),
+                Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
+                    let reason = "leads out of the repository; write a folder in it, as `network` or `live/network`";
+                    return Err(Error::Git { what: "path", value: plain(path), reason });
+                }
+            }
+        }
+        Ok(Self { url, reference, path: inside })
+    }
+
+    /// Brings the commit here. What git needs for that lies in `beside`, and is gone when the result is dropped.
+    pub(crate) fn fetch(&self, beside: &Path, log: &mut dyn Write) -> Result<Fetched, Error> {
+        let repository = Repository::create(beside)?;
+        let revision = self.bring(&repository, log)?;
+        let commit = repository.commit(revision).map_err(|failure| failure.while_doing(&self.doing("read")))?;
+        let listed = repository
+            .output(&["ls-tree", "-z", &commit.sha, "--", ignore::FILE_NAME, ".gitmodules"])
+            .map_err(|failure| failure.while_doing(&self.doing("read")))?;
+        let mode_of = |name: &str| {
+            listed.split(|byte| *byte == 0).find_map(|line| {
+                let line = std::str::from_utf8(line).ok()?;
+                let (attributes, path) = line.split_once('\t')?;
+                (path == name).then(|| attributes.split(' ').next().unwrap_or_default().to_owned())
+            })
+        };
+        let ignore_file = || {
+            let file = format!("{}:{}", commit.sha, ignore::FILE_NAME);
+            repository.output(&["cat-file", "blob", &file]).map_err(|failure| failure.while_doing(&self.doing("read")))
+        };
+        let ignore = match mode_of(ignore::FILE_NAME).as_deref() {
+            Some("100644" | "100755") => ignore::read(ignore_file()?.as_slice())?,
+            Some("120000") => {
+                let target = OsString::from_vec(ignore_file()?);
+                return Err(ignore::must_be_a_file(Path::new(&target)));
+            }
+            _ => IgnoreRules::default(),
+        };
+        let submodules = mode_of(".gitmodules").is_some();
+        Ok(Fetched { repository, commit, submodules, ignore })
+    }
+
+    /// Fetches what is asked for, and says under which name it can be found.
+    fn bring(&self, repository: &Repository, log: &mut dyn Write) -> Result<&'a str, Error> {
+        const FETCHED: &str = "FETCH_HEAD";
+        let shallow = ["fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", self.url, self.reference];
+        if !could_be_a_commit(self.reference) {
+            return match repository.run(&shallow) {
+                Ok(()) => Ok(FETCHED),
+                Err(Failure::Start(cause)) => Err(Failure::Start(cause).while_doing("")),
+                Err(failure) => Err(self.missing(repository).unwrap_or_else(|| failure.while_doing(&self.doing("fetch")))),
+            };
+        }
+        // a server may know it as a branch, or give a commit by its full name; if not, that is no news for the log
+        match repository.output(&shallow) {
+            Ok(_) => return Ok(FETCHED),
+            Err(Failure::Start(cause)) => return Err(Failure::Start(cause).while_doing("")),
+            Err(Failure::Status(_)) => {}
+        }
+        let _ = writeln!(log, "Looking for {} in the whole history.", plain(self.reference));
+        let everything = [
+            "fetch",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--",
+            self.url,
+            "+refs/heads/*:refs/heads/*",
+            "+refs/tags/*:refs/tags/*",
+        ];
+        repository.run(&everything).map_err(|failure| failure.while_doing(&self.doing("fetch")))?;
+        match repository.output(&["rev-parse", "--verify", "--quiet", &format!("{}^{{commit}}", self.reference)]) {
+            Ok(_) => Ok(self.reference),
+            Err(failure) => Err(self.missing(repository).unwrap_or_else(|| failure.while_doing(&self.doing("fetch")))),
+        }
+    }
+
+    /// If the repository can be reached, then it does not have what was asked for.
+    fn missing(&self, repository: &Repository) -> Option<Error> {
+        let listed = repository.output(&["ls-remote", "--heads", "--tags", "--refs", "--", self.url]).ok()?;
+        let listed = String::from_utf8_lossy(&listed);
+        let known: Vec<String> = listed
+            .lines()
+            .filter_map(|line| line.split_once("\trefs/"))
+            .filter_map(|(_, name)| name.strip_prefix("heads/").or_else(|| name.strip_prefix("tags/")))
+            .map(str::to_owned)
+            .collect();
+        (!known.iter().any(|name| name == self.reference)).then(|| Error::NoSuchReference {
+            url: without_credentials(self.url),
+            reference: self.reference.to_owned(),
+            known,
+        })
+    }
+
+    fn doing(&self, what: &str) -> String {
+        format!("{what} {} from {}", plain(self.reference), without_credentials(self.url))
+    }
+}
+
+impl Repository {
+    /// Writes a commit out.
+    pub(crate) fn unpack(
+        &self,
+        source: &GitSource<'_>,
+        commit: &Commit,
+        limits: Limits,
+        selection: &Selection,
+        tree: &mut Tree,
+        left: &mut Vec<PathBuf>,
+    ) -> Result<(), Error> {
+        let doing = || source.doing("write out");
+        // with the address at hand, filters such as that of git-lfs can fetch what they need
+        let remote = format!("remote.origin.url={}", source.url);
+        let mut command = self.command(&["-c", &remote, "archive", "--format=tar", &commit.sha]);
+        let mut child = Killed(
+            command.stdout(Stdio::piped()).spawn().map_err(|cause| Failure::Start(cause).while_doing(&doing()))?,
+        );
+        let Some(stream) = child.0.stdout.take() else {
+            return Err(Failure::Start(io::ErrorKind::BrokenPipe.into()).while_doing(&doing()));
+        };
+        match unpack::tar(Path::new("the repository"), stream, None, limits, selection, tree, left) {
+            Err(error @ Error::Archive { .. }) => {
+                let status = child.0.wait().map_err(|cause| Failure::Start(cause).while_doing(&doing()))?;
+                Err(if status.success() { error } else { Failure::Status(status).while_doing(&doing()) })
+            }
+            Err(error) => Err(error),
+            Ok(()) => {
+                let status = child.0.wait().map_err(|cause| Failure::Start(cause).while_doing(&doing()))?;
+                if status.success() { Ok(()) } else { Err(Failure::Status(status).while_doing(&doing())) }
+            }
+        }
+    }
+}
+
+fn wrong_url(url: &str) -> Option<&'static str> {
+    match () {
+        () if url.is_empty() => Some("is empty; write `https://host/path.git`, `git@host:path.git` or an absolute path"),
+        () if url.starts_with('-') => Some("begins with `-`, which git would take for an option; write an address"),
+        () if url.chars().any(char::is_control) => Some("holds control characters; write them as `%XX`"),
+        () => None,
+    }
+}
+
+/// By the rules of `git check-ref-format`, which a refspec and a revision such as `main~1` do not meet.
+fn wrong_reference(reference: &str) -> Option<&'static str> {
+    let forbidden = |char: char| char.is_control() || matches!(char, ' ' | ':' | '~' | '^' | '?' | '*' | '[' | '\\');
+    let wrong = reference.is_empty()
+        || reference.starts_with(['-', '+', '/'])
+        || reference.ends_with(['/', '.'])
+        || reference.contains(forbidden)
+        || ["..", "@{", "//", "/."].iter().any(|part| reference.contains(part));
+    wrong.then_some("is no name of one; write a branch, a tag, a full ref such as `refs/heads/main`, or a commit")
+}
+
+/// A full or abbreviated name of a commit; a branch may look like one, too.
+fn could_be_a_commit(reference: &str) -> bool {
+    (4..=64).contains(&reference.len()) && reference.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+enum Failure {
+    Start(io::Error),
+    Status(ExitStatus),
+}
+
+impl Failure {
+    fn while_doing(self, doing: &str) -> Error {
+        match self {
+            Self::Start(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                let path = std::env::var_os("PATH").unwrap_or_default().to_string_lossy().into_owned();
+                Error::NoGit { path: plain(&path) }
+            }
+            Self::Start(cause) => Error::GitFailed { doing: doing.to_owned(), status: cause.to_string() },
+            Self::Status(status) => Error::GitFailed { doing: doing.to_owned(), status: status.to_string() },
+        }
+    }
+}
+
+/// A child that does not outlive the interest in it.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A bare repository for one commit.
+#[derive(Debug)]
+pub(crate) struct Repository(TempDir);
+
+impl Repository {
+    fn create(beside: &Path) -> Result<Self, Error> {
+        let unwritable = |cause| Error::Unwritable { path: beside.to_owned(), cause };
+        let directory = tempfile::Builder::new().prefix(".git-").tempdir_in(beside).map_err(unwritable)?;
+        let repository = Self(directory);
+        repository.run(&["init", "--quiet", "--bare", "--template="]).map_err(|failure| failure.while_doing("start"))?;
+        // what is meant for people who download an archive is not meant for terraform
+        let info = repository.0.path().join("info");
+        fs::create_dir_all(&info).map_err(unwritable)?;
+        fs::write(info.join("attributes"), "* -export-ignore -export-subst\n").map_err(unwritable)?;
+        Ok(repository)
+    }
+
+    fn commit(&self, revision: &str) -> Result<Commit, Failure> {
+        let revision = format!("{revision}^{{commit}}");
+        let shown = self.output(&["log", "-1", "--no-show-signature", "--format=%H%n%s", &revision, "--"])?;
+        let shown = String::from_utf8_lossy(&shown);
+        let mut lines = shown.lines();
+        let sha = lines.next().unwrap_or_default().to_owned();
+        let subject = lines.next().filter(|subject| !subject.is_empty()).map(str::to_owned);
+        Ok(Commit { sha, subject })
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.args(["-c", "protocol.ext.allow=never", "-c", "core.hooksPath=/dev/null"]);
+        command.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
+        command.arg("--git-dir").arg(self.0.path()).args(arguments);
+        // its own configuration stays: it names the credentials; but no other repository may be meant
+        for name in [
+            "GIT_WORK_TREE",
+            "GIT_INDEX_FILE",
+            "GIT_OBJECT_DIRECTORY",
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            "GIT_COMMON_DIR",
+            "GIT_NAMESPACE",
+            "GIT_SHALLOW_FILE",
+        ] {
+            command.env_remove(name);
+        }
+        command.env("GIT_TERMINAL_PROMPT", "0").current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it with its words in the log.
+    fn run(&self, arguments: &[&str]) -> Result<(), Failure> {
+        match self.command(arguments).status().map_err(Failure::Start)? {
+            status if status.success() => Ok(()),
+            status => Err(Failure::Status(status)),
+        }
+    }
+
+    /// Runs it for what it prints; why it fails is lost.
+    fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+        let output = self.command(arguments).stderr(Stdio::null()).output().map_err(Failure::Start)?;
+        if output.status.success() { Ok(output.stdout) } else { Err(Failure::Status(output.status)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_would_take_for_an_option_or_a_refspec_is_refused() {
+        for url in ["", "--upload-pack=touch /tmp/x", "-u", "https://host/\u{1b}"] {
+            assert!(matches!(GitSource::new(url, "main", ""), Err(Error::Git { what: "url", .. })), "{url:?}");
+        }
+        for reference in ["", "-x", "+main", "a:b", "main~1", "main^", "a b", "a..b", "main@{1}", "/a", "a/", "a//b", "*"] {
+            let found = GitSource::new("/r", reference, "");
+            assert!(matches!(found, Err(Error::Git { what: "ref", .. })), "{reference:?}");
+        }
+        for path in ["..", "a/../..", "/a", "a/.."] {
+            assert!(matches!(GitSource::new("/r", "main", path), Err(Error::Git { what: "path", .. })), "{path:?}");
+        }
+        let source = GitSource::new("git@host:a.git", "refs/heads/x", "./live//network/").unwrap();
+        assert_eq!(source.path, Path::new("live/network"));
+    }
+
+    #[test]
+    fn a_password_is_not_repeated_in_an_error() {
+        let error = GitSource::new("https://u:s3cret@host/a", "-x", "").unwrap_err().to_string();
+        assert!(!error.contains("s3cret"), "{error}");
+        let error = GitSource::new("https://u:s3cret@host/\u{7}", "main", "").unwrap_err().to_string();
+        assert!(!error.contains("s3cret"), "{error}");
+    }
+}

@@ -1,0 +1,87 @@
+//! The archive of a configuration that was taken. Equal configurations give equal bytes.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
+use tar::{EntryType, Header};
+
+use crate::durable;
+use crate::error::Error;
+use crate::report::Digest;
+use crate::tree::{Entry, Taken};
+
+/// Writes the archive.
+pub(crate) fn pack(taken: &Taken, path: &Path) -> Result<Digest, Error> {
+    durable::replace(path, |file| {
+        write(taken, file).map_err(|cause| Error::Unwritable { path: path.to_owned(), cause })
+    })
+}
+
+fn write(taken: &Taken, file: &mut File) -> io::Result<Digest> {
+    // every run waits for this; the few percent that a better compression saves are not worth it
+    let encoder = GzEncoder::new(Hashed::new(BufWriter::new(file)), Compression::fast());
+    let mut builder = tar::Builder::new(encoder);
+    for (path, entry) in &taken.entries {
+        match entry {
+            Entry::Directory => {
+                builder.append_data(&mut header(EntryType::Directory, 0o755, 0), path, io::empty())?;
+            }
+            Entry::File { executable, size } => {
+                let mode = if *executable { 0o755 } else { 0o644 };
+                let content = File::open(taken.work.join(path))?;
+                builder.append_data(&mut header(EntryType::Regular, mode, *size), path, content)?;
+            }
+            Entry::Link { target } => {
+                builder.append_link(&mut header(EntryType::Symlink, 0o777, 0), path, target)?;
+            }
+        }
+    }
+    let mut hashed = builder.into_inner()?.finish()?;
+    hashed.inner.flush()?;
+    Ok(Digest { sha256: hexadecimal(&hashed.sha256.finalize()), size: hashed.size })
+}
+
+/// Nothing of the time and the user of the copying.
+fn header(kind: EntryType, mode: u32, size: u64) -> Header {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(kind);
+    header.set_mode(mode);
+    header.set_size(size);
+    header.set_mtime(0);
+    header.set_uid(0);
+    header.set_gid(0);
+    header
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+struct Hashed<W> {
+    inner: W,
+    sha256: Sha256,
+    size: u64,
+}
+
+impl<W> Hashed<W> {
+    fn new(inner: W) -> Self {
+        Self { inner, sha256: Sha256::new(), size: 0 }
+    }
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(buffer)?;
+        self.sha256.update(&buffer[..count]);
+        self.size += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

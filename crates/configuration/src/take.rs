@@ -1,0 +1,258 @@
+//! The taking itself, from the request to the report.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::backend::{self, Keeping};
+use crate::directory;
+use crate::durable;
+use crate::error::Error;
+use crate::git::GitSource;
+use crate::pack::pack;
+use crate::report::{Commit, StateKept, TakeReport};
+use crate::request::{FORMAT, Source, TakeRequest};
+use crate::selection::Selection;
+use crate::tree::{Taken, Tree};
+use crate::unpack;
+use crate::words::{amount, plain, shown, without_credentials};
+
+/// The state that terraform reads and writes without a backend.
+const STATE_NAME: &str = "terraform.tfstate";
+
+/// Takes a configuration and tells the reader of `log`; git, where it is needed, writes to standard output and error.
+///
+/// On an error nothing is reported, and what already lies in the work directory is of no use.
+pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Error> {
+    if request.format != FORMAT {
+        return Err(Error::Format { found: request.format });
+    }
+    let request = absolute(request)?;
+    let beside = keep_apart(&request)?;
+    let Filled { taken, root, commit, left } = fill(&request, &beside, log)?;
+
+    let place = taken.work.join(&root);
+    let files = backend::terraform_files(&place)
+        .map_err(|cause| Error::Unreadable { path: place.clone(), cause, advice: "name a directory" })?;
+    if files.is_empty() {
+        return Err(Error::NoFiles { root: named(&request.source, &root), found: taken.directories_with_terraform_files() });
+    }
+    let keeping = backend::keeping(&place, &files)?;
+    say(log, &format!("Taken: {} in {} files.", amount(taken.bytes), taken.files()));
+
+    // before anything of ours is added: the record holds what the user wrote
+    let digest = request.archive.as_deref().map(|path| pack(&taken, path)).transpose()?;
+    let state = match keeping {
+        Keeping::Backend(kind) => {
+            say(log, &format!("State: kept by the backend \"{}\".", plain(&kind)));
+            StateKept::ByBackend { kind }
+        }
+        Keeping::Daemon => {
+            say(log, "State: kept by signalbox.");
+            StateKept::ByDaemon
+        }
+        Keeping::DaemonInstead { of, file } => {
+            say(log, &format!("State: kept by signalbox, in place of {of} ({} is added).", shown(Path::new(&file))));
+            create(&place.join(file), 0o644, &mut backend::OVERRIDE.as_bytes())?;
+            StateKept::ByDaemon
+        }
+    };
+    for path in left {
+        let by = match &state {
+            StateKept::ByDaemon => "signalbox".to_owned(),
+            StateKept::ByBackend { kind } => format!("the backend \"{}\"", plain(kind)),
+        };
+        say(log, &format!("Left out {}: the state of this workspace is kept by {by}.", shown(&path)));
+    }
+    if let (StateKept::ByDaemon, Some(current)) = (&state, &request.state) {
+        let mut current = directory::open_named(current, "the daemon keeps it: look into its log")?;
+        create(&place.join(STATE_NAME), 0o600, &mut current)?;
+    }
+
+    let report = TakeReport { format: FORMAT, root: place, commit, digest, state };
+    durable::replace(&request.report, |file| {
+        serde_json::to_writer_pretty(&mut *file, &report)
+            .map_err(io::Error::from)
+            .map_err(|cause| Error::Unwritable { path: request.report.clone(), cause })
+    })?;
+    Ok(report)
+}
+
+/// A configuration that lies in the work directory.
+struct Filled {
+    taken: Taken,
+    /// Where terraform runs, relative to the work directory.
+    root: PathBuf,
+    commit: Option<Commit>,
+    /// States of the source that were not taken.
+    left: Vec<PathBuf>,
+}
+
+fn fill(request: &TakeRequest, beside: &Path, log: &mut dyn Write) -> Result<Filled, Error> {
+    let mut left = Vec::new();
+    let limits = request.limits;
+    match &request.source {
+        Source::Directory { path } => {
+            say(log, &format!("Configuration: {}", shown(path)));
+            let source = directory::open(path)?;
+            let selection = Selection { ignore: directory::ignore_rules(&source)?, ..Selection::default() };
+            let mut tree = Tree::new(emptied(&request.work)?, limits);
+            directory::copy(&source, &selection, &mut tree, &mut left)?;
+            Ok(Filled { taken: tree.finish()?, root: PathBuf::new(), commit: None, left })
+        }
+        Source::Git { url, reference, path } => {
+            let at = if path.is_empty() { String::new() } else { format!(", in {}", plain(path)) };
+            say(log, &format!("Configuration: {} at {}{at}", without_credentials(url), plain(reference)));
+            let source = GitSource::new(url, reference, path)?;
+            let fetched = source.fetch(beside, log)?;
+            let Commit { sha, subject } = &fetched.commit;
+            say(log, &format!("Commit: {sha} {}", plain(subject.as_deref().unwrap_or_default())));
+            if fetched.submodules {
+                say(log, "Submodules are not fetched: refer to modules in other repositories by `source`.");
+            }
+            let root = source.path.clone();
+            let mut tree = Tree::new(emptied(&request.work)?, limits);
+            let ignore = fetched.ignore;
+            let selection = Selection { root: root.clone(), ignore, ..Selection::default() };
+            fetched.repository.unpack(&source, &fetched.commit, limits, &selection, &mut tree, &mut left)?;
+            let taken = tree.finish()?;
+            is_directory(&taken, &root, path)?;
+            Ok(Filled { taken, root, commit: Some(fetched.commit), left })
+        }
+        Source::Archive { path } => {
+            say(log, &format!("Configuration: {}", shown(path)));
+            let file = directory::open_named(path, "upload the configuration again")?;
+            // whoever packed it has followed its .terraformignore
+            let selection = Selection { installed_modules: true, ..Selection::default() };
+            let mut tree = Tree::new(emptied(&request.work)?, limits);
+            unpack::archive(path, file, limits, &selection, &mut tree, &mut left)?;
+            Ok(Filled { taken: tree.finish()?, root: PathBuf::new(), commit: None, left })
+        }
+    }
+}
+
+/// What a person calls the directory that terraform runs in.
+fn named(source: &Source, root: &Path) -> PathBuf {
+    match source {
+        Source::Directory { path } | Source::Archive { path } => path.clone(),
+        Source::Git { .. } if root.as_os_str().is_empty() => PathBuf::from("the repository"),
+        Source::Git { .. } => root.to_owned(),
+    }
+}
+
+/// Refuses a path that is not there, is a file, or leads through a link: terraform would see `..` elsewhere than git.
+fn is_directory(taken: &Taken, root: &Path, path: &str) -> Result<(), Error> {
+    use crate::tree::Entry;
+    let mut upper: Vec<&Path> = root.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
+    upper.reverse();
+    for part in upper {
+        match taken.entries.get(part) {
+            Some(Entry::Directory) => {}
+            Some(Entry::Link { target }) => {
+                return Err(Error::LinkNotFollowed {
+                    path: part.to_owned(),
+                    target: target.clone(),
+                    advice: "let the `path` of the source name the directory itself",
+                });
+            }
+            Some(Entry::File { .. }) | None => {
+                let found = taken.directories_with_terraform_files();
+                return Err(Error::NoSuchPath { path: plain(path), found });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn absolute(request: &TakeRequest) -> Result<TakeRequest, Error> {
+    let absolute = |path: &Path| {
+        std::path::absolute(path).map_err(|cause| Error::Unreadable {
+            path: path.to_owned(),
+            cause,
+            advice: "give an absolute path",
+        })
+    };
+    let source = match &request.source {
+        Source::Directory { path } => Source::Directory { path: absolute(path)? },
+        Source::Archive { path } => Source::Archive { path: absolute(path)? },
+        git @ Source::Git { .. } => git.clone(),
+    };
+    Ok(TakeRequest {
+        source,
+        work: absolute(&request.work)?,
+        archive: request.archive.as_deref().map(absolute).transpose()?,
+        state: request.state.as_deref().map(absolute).transpose()?,
+        report: absolute(&request.report)?,
+        ..request.clone()
+    })
+}
+
+/// Makes the directory in which the work directory is to lie, and sees that emptying and filling that destroys nothing
+/// that is needed, and copies nothing into itself.
+fn keep_apart(request: &TakeRequest) -> Result<PathBuf, Error> {
+    let unwritable = |cause| Error::Unwritable { path: request.work.clone(), cause };
+    let (Some(beside), Some(name)) = (request.work.parent(), request.work.file_name()) else {
+        return Err(unwritable(io::ErrorKind::InvalidInput.into()));
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(beside).map_err(unwritable)?;
+    let work = fs::canonicalize(beside).map_err(unwritable)?.join(name);
+    let overlap = |what, path: &Path, advice| {
+        Err(Error::Overlap { what, path: path.to_owned(), work: request.work.clone(), advice })
+    };
+    if let Source::Directory { path } = &request.source {
+        // one that is not there is reported when it is opened
+        if let Ok(source) = fs::canonicalize(path)
+            && (source.starts_with(&work) || work.starts_with(&source))
+        {
+            return overlap("the source directory", path, "move signalbox's `data_dir` out of the source");
+        }
+    }
+    let archive = match &request.source {
+        Source::Archive { path } => Some(path),
+        Source::Directory { .. } | Source::Git { .. } => None,
+    };
+    let others = [
+        ("the source archive", archive),
+        ("the archive", request.archive.as_ref()),
+        ("the state", request.state.as_ref()),
+        ("the report", Some(&request.report)),
+    ];
+    for (what, path) in others {
+        let Some(path) = path else { continue };
+        let place = path.parent().and_then(|parent| fs::canonicalize(parent).ok());
+        if place.is_some_and(|place| place.starts_with(&work)) || path.starts_with(&request.work) {
+            return overlap(what, path, "keep it beside the work directory");
+        }
+    }
+    Ok(beside.to_owned())
+}
+
+/// The work directory with nothing in it.
+fn emptied(work: &Path) -> Result<PathBuf, Error> {
+    let unwritable = |cause| Error::Unwritable { path: work.to_owned(), cause };
+    match fs::symlink_metadata(work) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(work).map_err(unwritable)?,
+        Ok(_) => return Err(unwritable(io::ErrorKind::NotADirectory.into())),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+        Err(cause) => return Err(unwritable(cause)),
+    }
+    DirBuilder::new().mode(0o700).create(work).map_err(unwritable)?;
+    Ok(work.to_owned())
+}
+
+fn create(path: &Path, mode: u32, content: &mut dyn io::Read) -> Result<(), Error> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)
+        .and_then(|mut file| io::copy(content, &mut file))
+        .map(drop)
+        .map_err(|cause| Error::Unwritable { path: path.to_owned(), cause })
+}
+
+/// A log that cannot be written to is no reason not to take a configuration.
+fn say(log: &mut dyn Write, line: &str) {
+    let _ = writeln!(log, "{}", line.trim_end()).and_then(|()| log.flush());
+}
