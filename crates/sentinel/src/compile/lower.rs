@@ -1,0 +1,380 @@
+//! Lowers the syntax tree, with the semantic checks.
+
+use std::sync::Arc;
+
+use super::ir::{self, Expr, Func, ImportDecl, Kind, Link, Otherwise, ParamDecl, Rule, Unit, Var};
+use super::names::{Scope, slots};
+use crate::builtins::Builtin;
+use crate::error::{Error, ErrorKind};
+use crate::source::{Source, Span};
+use crate::syntax::ast;
+use crate::syntax::ast::{ExprKind, LoopNames, Name, Stmt, StmtKind, Target};
+
+const PREDECLARED: [&str; 4] = ["true", "false", "null", "undefined"];
+
+/// Slots are 16 bits wide; a file that needs more names is refused.
+const MAX_NAMES: usize = u16::MAX as usize;
+
+pub(super) fn lower(source: Source, file: ast::File) -> Result<Unit, Error> {
+    let mut lowering = Lowering { source: &source, imports: Vec::new(), scopes: vec![Scope::default()] };
+    lowering.imports(file.imports)?;
+    let params = lowering.params(file.params)?;
+    lowering.scopes[0].collect(&file.body);
+    lowering.check_size(Span::default())?;
+    let body = lowering.statements(file.body)?;
+    let imports = lowering.imports;
+    let scope = lowering.scopes.remove(0);
+    Ok(Unit {
+        imports,
+        params,
+        body,
+        frame: scope.size,
+        names: scope.into_names(),
+        description: file.description,
+        source,
+    })
+}
+
+struct Lowering<'s> {
+    source: &'s Source,
+    imports: Vec<ImportDecl>,
+    scopes: Vec<Scope>,
+}
+
+impl Lowering<'_> {
+    fn error(&self, span: Span, message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Semantic, message).at(self.source, span)
+    }
+
+    fn check_size(&self, span: Span) -> Result<(), Error> {
+        match self.scopes.last() {
+            Some(scope) if scope.size > MAX_NAMES => {
+                Err(self.error(span, format!("more than {MAX_NAMES} names in one scope")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn imports(&mut self, imports: Vec<ast::Import>) -> Result<(), Error> {
+        for import in imports {
+            let name: Arc<str> = match (import.alias, import.members.last()) {
+                (Some(alias), _) => alias.text,
+                (None, Some(member)) => member.text.clone(),
+                (None, None) => Arc::from(import.path.as_str()),
+            };
+            if !is_identifier(&name) {
+                return Err(self
+                    .error(import.span, format!("the import `{}` needs a name: `as NAME`", import.path))
+                    .note("a path that is no identifier cannot be the name of an import"));
+            }
+            if let Some(other) = self.imports.iter().find(|other| other.name == name) {
+                return Err(self.error(
+                    import.span,
+                    format!("`{name}` is the name of the import `{}` already", other.path),
+                ));
+            }
+            let repeated = self.imports.iter().any(|other| other.path == import.path);
+            if repeated && import.members.is_empty() {
+                return Err(self.error(import.span, format!("`{}` is imported twice", import.path)));
+            }
+            self.imports.push(ImportDecl {
+                path: import.path,
+                members: import.members.into_iter().map(|member| member.text).collect(),
+                name,
+                span: import.span,
+            });
+        }
+        Ok(())
+    }
+
+    fn import(&self, name: &str) -> Option<u16> {
+        self.imports.iter().position(|import| &*import.name == name).map(|at| at as u16)
+    }
+
+    fn params(&mut self, params: Vec<ast::Param>) -> Result<Vec<ParamDecl>, Error> {
+        let mut declared = Vec::new();
+        for param in params {
+            let Name { text, span } = param.name;
+            if self.import(&text).is_some() {
+                return Err(self.error(span, format!("the parameter `{text}` has the name of an import")));
+            }
+            if PREDECLARED.contains(&&*text) || Builtin::lookup(&text).is_some() {
+                return Err(self.error(span, format!("the parameter `{text}` has a predeclared name")));
+            }
+            if self.scopes[0].slot(&text).is_some() {
+                return Err(self.error(span, format!("the parameter `{text}` is declared twice")));
+            }
+            let slot = self.scopes[0].size as u16;
+            self.scopes[0].declare(&text);
+            declared.push(ParamDecl { name: text, slot, default: param.default, span });
+        }
+        Ok(declared)
+    }
+
+    /// Runs `lower` in a new scope and returns what it made and the size of the scope's frame.
+    fn scoped<T>(
+        &mut self,
+        span: Span,
+        scope: Scope,
+        lower: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<(T, usize), Error> {
+        if self.scopes.len() >= MAX_NAMES {
+            return Err(self.error(span, "scopes are nested too deep"));
+        }
+        self.scopes.push(scope);
+        let result = self.check_size(span).and_then(|()| lower(self));
+        let size = self.scopes.pop().map_or(0, |scope| scope.size);
+        Ok((result?, size))
+    }
+
+    // --- statements ---
+
+    fn statements(&mut self, statements: Vec<Stmt>) -> Result<Vec<ir::Stmt>, Error> {
+        statements.into_iter().map(|statement| self.statement(statement)).collect()
+    }
+
+    fn statement(&mut self, statement: Stmt) -> Result<ir::Stmt, Error> {
+        let span = statement.span;
+        let kind = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.statement_kind(statement))?;
+        Ok(ir::Stmt { kind, span })
+    }
+
+    fn statement_kind(&mut self, statement: Stmt) -> Result<ir::StmtKind, Error> {
+        let span = statement.span;
+        let scope = &self.scopes[self.scopes.len() - 1];
+        Ok(match statement.kind {
+            StmtKind::Expr(expr) => ir::StmtKind::Expr(self.expr_in(expr, true)?),
+            StmtKind::Assign { target: Target::Name(name), op, value, doc } => {
+                self.assignable(&name)?;
+                let value = match value.kind {
+                    ExprKind::Rule { when, body } => {
+                        let rule = self.rule(when, body, Some(name.text.clone()), doc, span)?;
+                        Expr { kind: Kind::Rule(Arc::new(rule)), span: value.span }
+                    }
+                    _ => self.expr(value)?,
+                };
+                let slots = slots(&self.scopes, &name.text);
+                ir::StmtKind::Assign { name: name.text, slots, op, value }
+            }
+            StmtKind::Assign { target: Target::Index { base, index }, op, value, .. } => {
+                self.not_through_import(&base)?;
+                let value = self.expr(value)?;
+                ir::StmtKind::AssignIndex { base: self.expr(base)?, index: self.expr(index)?, op, value }
+            }
+            StmtKind::Func { name, func } => {
+                self.assignable(&name)?;
+                let Some(slot) = scope.slot(&name.text) else {
+                    return Err(self.error(name.span, "the name of the function has no place"));
+                };
+                ir::StmtKind::Define { slot, func: Arc::new(self.func(*func, span)?) }
+            }
+            StmtKind::If { branches, otherwise } => ir::StmtKind::If {
+                branches: branches
+                    .into_iter()
+                    .map(|(condition, body)| Ok((self.expr(condition)?, self.statements(body)?)))
+                    .collect::<Result<_, Error>>()?,
+                otherwise: self.statements(otherwise.unwrap_or_default())?,
+            },
+            StmtKind::Case { subject, clauses, otherwise } => ir::StmtKind::Case {
+                subject: subject.map(|subject| self.expr(subject)).transpose()?,
+                clauses: clauses
+                    .into_iter()
+                    .map(|(values, body)| {
+                        let values = values.into_iter().map(|value| self.expr(value));
+                        Ok((values.collect::<Result<_, Error>>()?, self.statements(body)?))
+                    })
+                    .collect::<Result<_, Error>>()?,
+                otherwise: self.statements(otherwise.unwrap_or_default())?,
+            },
+            StmtKind::For { over, names, body } => {
+                let over = self.expr(over)?;
+                let mut inner = Scope::of_loop(self.in_func());
+                let two = declare(&mut inner, &names);
+                inner.collect(&body);
+                let (body, frame) = self.scoped(span, inner, |lowering| lowering.statements(body))?;
+                ir::StmtKind::For { over, two, frame, body }
+            }
+            StmtKind::Break | StmtKind::Continue if !scope.in_loop => {
+                let word = if matches!(statement.kind, StmtKind::Break) { "break" } else { "continue" };
+                return Err(self.error(span, format!("`{word}` is outside of a loop")));
+            }
+            StmtKind::Break => ir::StmtKind::Break,
+            StmtKind::Continue => ir::StmtKind::Continue,
+            StmtKind::Return(_) if !scope.in_func => {
+                return Err(self.error(span, "`return` is outside of a function"));
+            }
+            StmtKind::Return(value) => {
+                ir::StmtKind::Return(value.map(|value| self.expr(value)).transpose()?)
+            }
+        })
+    }
+
+    fn in_func(&self) -> bool {
+        self.scopes.last().is_some_and(|scope| scope.in_func)
+    }
+
+    /// Refuses an assignment to the name of an import.
+    fn assignable(&self, name: &Name) -> Result<(), Error> {
+        let shadowed = self.scopes.iter().any(|scope| scope.declares(&name.text));
+        if !shadowed && self.import(&name.text).is_some() {
+            return Err(self.error(name.span, format!("`{}` is an import and cannot be assigned to", name.text)));
+        }
+        Ok(())
+    }
+
+    /// Refuses an assignment to something inside of an import.
+    fn not_through_import(&self, target: &ast::Expr) -> Result<(), Error> {
+        let mut root = target;
+        loop {
+            match &root.kind {
+                ExprKind::Select { base, .. } | ExprKind::Index { base, .. } => root = base,
+                ExprKind::Name(name) => {
+                    let shadowed = self.scopes.iter().any(|scope| scope.declares(name));
+                    return match self.import(name) {
+                        Some(_) if !shadowed => Err(self
+                            .error(target.span, format!("`{name}` is an import, its data cannot be assigned to"))
+                            .note("assign the data to a variable first")),
+                        _ => Ok(()),
+                    };
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    // --- functions and rules ---
+
+    fn func(&mut self, func: ast::Func, span: Span) -> Result<Func, Error> {
+        let mut scope = Scope::of_func();
+        let params = func.params.len();
+        for param in &func.params {
+            scope.declare(&param.text);
+        }
+        scope.collect(&func.body);
+        let (body, frame) = self.scoped(span, scope, |lowering| lowering.statements(func.body))?;
+        Ok(Func { params, frame, body, end: func.end })
+    }
+
+    fn rule(
+        &mut self,
+        when: Option<Box<ast::Expr>>,
+        body: Box<ast::Expr>,
+        name: Option<Arc<str>>,
+        doc: Option<String>,
+        span: Span,
+    ) -> Result<Rule, Error> {
+        let when = when.map(|when| self.expr(*when)).transpose()?;
+        Ok(Rule { when, body: self.expr(*body)?, name, doc, span })
+    }
+
+    // --- expressions ---
+
+    fn expr(&mut self, expr: ast::Expr) -> Result<Expr, Error> {
+        self.expr_in(expr, false)
+    }
+
+    fn boxed(&mut self, expr: Box<ast::Expr>) -> Result<Box<Expr>, Error> {
+        self.expr(*expr).map(Box::new)
+    }
+
+    fn exprs(&mut self, exprs: Vec<ast::Expr>) -> Result<Vec<Expr>, Error> {
+        exprs.into_iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    /// `discarded` is true for an expression that is a statement.
+    fn expr_in(&mut self, expr: ast::Expr, discarded: bool) -> Result<Expr, Error> {
+        let span = expr.span;
+        if let ExprKind::Const(data) = expr.kind {
+            return Ok(Expr { kind: Kind::Const(data), span });
+        }
+        let kind = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.kind(expr, discarded))?;
+        Ok(Expr { kind, span })
+    }
+
+    fn kind(&mut self, expr: ast::Expr, discarded: bool) -> Result<Kind, Error> {
+        let span = expr.span;
+        Ok(match expr.kind {
+            ExprKind::Const(data) => Kind::Const(data),
+            ExprKind::Name(name) => Kind::Var(self.var(name)),
+            ExprKind::List(items) => Kind::List(self.exprs(items)?),
+            ExprKind::Map(entries) => Kind::Map(
+                entries
+                    .into_iter()
+                    .map(|(key, value)| Ok((self.expr(key)?, self.expr(value)?)))
+                    .collect::<Result<_, Error>>()?,
+            ),
+            ExprKind::Func(func) => Kind::Func(Arc::new(self.func(*func, span)?)),
+            ExprKind::Rule { when, body } => Kind::Rule(Arc::new(self.rule(when, body, None, None, span)?)),
+            ExprKind::Unary(op, operand) => Kind::Unary(op, self.boxed(operand)?),
+            ExprKind::Chain { first, links } => {
+                let first = self.boxed(first)?;
+                let links = links.into_iter().map(|link| match link {
+                    ast::Link::Binary { op, right } => Ok(Link::Binary { op, right: self.expr(right)? }),
+                    ast::Link::Test { test, span } => Ok(Link::Test { test, span }),
+                });
+                Kind::Chain { first, links: links.collect::<Result<_, Error>>()? }
+            }
+            ExprKind::Select { base, name } => {
+                if let ExprKind::Name(import) = &base.kind {
+                    let shadowed = self.scopes.iter().any(|scope| scope.slot(import).is_some());
+                    if let (Some(import), false) = (self.import(import), shadowed) {
+                        return Ok(Kind::ImportMember { import, name });
+                    }
+                }
+                Kind::Select { base: self.boxed(base)?, name }
+            }
+            ExprKind::Index { base, index } => {
+                Kind::Index { base: self.boxed(base)?, index: self.boxed(index)? }
+            }
+            ExprKind::Slice { base, low, high } => Kind::Slice {
+                base: self.boxed(base)?,
+                low: low.map(|low| self.boxed(low)).transpose()?,
+                high: high.map(|high| self.boxed(high)).transpose()?,
+            },
+            ExprKind::Call { callee, args } => {
+                let callee = self.boxed(callee)?;
+                if let Kind::Var(Var { otherwise: Otherwise::Builtin(Builtin::Append), slots, .. }) = &callee.kind
+                    && slots.is_empty()
+                    && !discarded
+                {
+                    return Err(self
+                        .error(span, "`append` returns nothing that could be used")
+                        .note("it appends to the list in place; write it as a statement of its own"));
+                }
+                Kind::Call { callee, args: self.exprs(args)? }
+            }
+            ExprKind::Quantifier { kind, over, names, body } => {
+                let over = self.boxed(over)?;
+                let mut scope = Scope::default();
+                let two = declare(&mut scope, &names);
+                let (body, _) = self.scoped(span, scope, |lowering| lowering.boxed(body))?;
+                Kind::Quantifier { kind, over, two, body }
+            }
+        })
+    }
+
+    fn var(&self, name: Arc<str>) -> Var {
+        let otherwise = match (self.import(&name), Builtin::lookup(&name)) {
+            (Some(import), _) => Otherwise::Import(import),
+            (None, Some(builtin)) => Otherwise::Builtin(builtin),
+            (None, None) => Otherwise::Global,
+        };
+        Var { slots: slots(&self.scopes, &name), name, otherwise }
+    }
+}
+
+/// Declares the names of a loop; whether there are two. The frame's first slots are theirs.
+fn declare(scope: &mut Scope, names: &LoopNames) -> bool {
+    scope.declare(&names.first.text);
+    if let Some(second) = &names.second {
+        scope.declare(&second.text);
+    }
+    names.second.is_some()
+}
+
+fn is_identifier(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_')
+        && crate::syntax::token::Kw::lookup(text.as_bytes()).is_none()
+}

@@ -1,0 +1,52 @@
+//! From syntax tree to what the evaluator runs: names are resolved, and what can be known to be wrong
+//! without running is refused.
+
+pub(crate) mod ir;
+mod lower;
+mod names;
+
+pub use ir::Unit;
+
+use crate::error::Error;
+use crate::source::Source;
+
+/// Compiles a source file. The result can be shared by policies and threads.
+///
+/// ```
+/// let unit = sentinel::compile("policy.sentinel", "main = rule { 1 < 2 }").unwrap();
+/// assert_eq!(unit.name(), "policy.sentinel");
+/// let error = sentinel::compile("broken.sentinel", "main = rule { 1 < }").unwrap_err();
+/// assert_eq!(error.to_string(), "broken.sentinel:1:19: expected an expression, found `}`");
+/// ```
+pub fn compile(name: impl Into<String>, text: impl Into<String>) -> Result<Unit, Error> {
+    let source = Source::new(name, text);
+    let file = crate::syntax::parse(&source)?;
+    lower::lower(source, file)
+}
+
+impl Unit {
+    /// The name of the source.
+    pub fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// The text of the source.
+    pub fn text(&self) -> &str {
+        self.source.text()
+    }
+
+    /// The comment at the top of the file, when a blank line follows it.
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    /// The imports, as the file names them.
+    pub fn imports(&self) -> impl Iterator<Item = &str> {
+        self.imports.iter().map(|import| import.path.as_str())
+    }
+
+    /// The parameters: name, and whether it needs a value.
+    pub fn params(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.params.iter().map(|param| (&*param.name, param.default.is_none()))
+    }
+}

@@ -1,0 +1,290 @@
+//! What the blocks of a configuration mean.
+
+use super::tree::{Block, parse_hcl};
+use super::{Config, EnforcementLevel, ImportConfig, Mock, PolicyConfig};
+use crate::error::Error;
+use crate::imports::Std;
+use crate::source::{Source, Span};
+use crate::value::{Data, show};
+
+pub(super) fn parse(source: &Source) -> Result<Config, Error> {
+    read(source, &parse_hcl(source)?)
+}
+
+pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
+    if let Some((name, _, span)) = root.attributes.first() {
+        return Err(Error::config(format!("`{name}` cannot stand at the top of the file"))
+            .note("the file consists of blocks: policy, import, module, mock, param, global, test, sentinel")
+            .at(source, *span));
+    }
+    let mut config = Config::default();
+    for block in &root.blocks {
+        let reader = Reader { source, block };
+        match block.kind.as_str() {
+            "policy" => {
+                let policy = reader.policy()?;
+                if config.policies.iter().any(|known| known.name == policy.name) {
+                    return Err(reader.error(format!("the policy `{}` is defined twice", policy.name)));
+                }
+                config.policies.push(policy);
+            }
+            "import" => {
+                let (name, import) = reader.import(&mut config.warnings)?;
+                reader.add_import(&mut config, name, import)?;
+            }
+            "module" => {
+                let name = reader.label("the name of the module")?;
+                let source = reader.required("source")?;
+                reader.add_import(&mut config, name, ImportConfig::Module { source })?;
+            }
+            "mock" => {
+                let name = reader.label("the name of an import")?;
+                let mock = reader.mock()?;
+                config.mocks.push((name, mock));
+            }
+            "param" | "global" => {
+                let name = reader.label("a name")?;
+                let value = reader.value()?;
+                let values = if block.kind == "param" { &mut config.params } else { &mut config.globals };
+                values.push((name, value));
+            }
+            "test" => config.test = Some(reader.test()?),
+            "sentinel" => config.sentinel = Some(reader.whole()),
+            other => {
+                return Err(reader
+                    .error(format!("unknown block `{other}`"))
+                    .note("known are policy, import, module, mock, param, global, test, sentinel"));
+            }
+        }
+    }
+    Ok(config)
+}
+
+struct Reader<'b> {
+    source: &'b Source,
+    block: &'b Block,
+}
+
+impl Reader<'_> {
+    fn error(&self, message: impl Into<String>) -> Error {
+        self.error_at(self.block.span, message)
+    }
+
+    fn error_at(&self, span: Span, message: impl Into<String>) -> Error {
+        Error::config(message).at(self.source, span)
+    }
+
+    fn label(&self, what: &str) -> Result<String, Error> {
+        match &self.block.labels[..] {
+            [label] => Ok(label.clone()),
+            labels => Err(self.error(format!(
+                "a `{}` block has one label, {what}; this one has {}",
+                self.block.kind,
+                labels.len()
+            ))),
+        }
+    }
+
+    fn only(&self, known: &[&str]) -> Result<(), Error> {
+        for (name, _, span) in &self.block.attributes {
+            if !known.contains(&name.as_str()) {
+                let near = known.iter().find(|known| strsim::damerau_levenshtein(known, name) <= 2);
+                let error = self.error_at(*span, format!("a `{}` block has no `{name}`", self.block.kind));
+                return Err(match near {
+                    Some(near) => error.note(format!("did you mean `{near}`?")),
+                    None => error.note(format!("known are {}", known.join(", "))),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>, Error> {
+        match self.block.attribute(name) {
+            None => Ok(None),
+            Some((Data::Str(text), _)) => Ok(Some(text.to_text().into_owned())),
+            Some((_, span)) => Err(self.error_at(span, format!("`{name}` must be a string"))),
+        }
+    }
+
+    fn required(&self, name: &str) -> Result<String, Error> {
+        self.text(name)?.ok_or_else(|| self.error(format!("a `{}` block needs `{name}`", self.block.kind)))
+    }
+
+    fn pairs(&self, name: &str) -> Result<Vec<(String, Data)>, Error> {
+        match self.block.attribute(name) {
+            Some((data @ Data::Map(_), _)) => Ok(pairs(data)),
+            Some((_, span)) => Err(self.error_at(span, format!("`{name}` must be a map"))),
+            None => match self.block.blocks.iter().find(|block| block.kind == name) {
+                Some(block) => {
+                    Ok(block.attributes.iter().map(|(name, data, _)| (name.clone(), data.clone())).collect())
+                }
+                None => Ok(Vec::new()),
+            },
+        }
+    }
+
+    fn policy(&self) -> Result<PolicyConfig, Error> {
+        let name = self.label("the name of the policy")?;
+        self.only(&["source", "enforcement_level", "params", "description"])?;
+        let enforcement_level = match self.block.attribute("enforcement_level") {
+            None => EnforcementLevel::default(),
+            Some((level, span)) => level.as_str().and_then(EnforcementLevel::parse).ok_or_else(|| {
+                self.error_at(span, "unknown enforcement level")
+                    .note("the levels are advisory, soft-mandatory and hard-mandatory")
+            })?,
+        };
+        let source = self.text("source")?.unwrap_or_else(|| format!("{name}.sentinel"));
+        Ok(PolicyConfig { name, source, enforcement_level, params: self.pairs("params")? })
+    }
+
+    fn import(&self, warnings: &mut Vec<String>) -> Result<(String, ImportConfig), Error> {
+        let (kind, name) = match &self.block.labels[..] {
+            [kind, name] => (kind.as_str(), name.clone()),
+            // before 0.19 an import was always a plugin
+            [name] => ("plugin", name.clone()),
+            _ => return Err(self.error("an `import` block has two labels: its kind and its name")),
+        };
+        let import = match kind {
+            "module" => {
+                self.only(&["source"])?;
+                ImportConfig::Module { source: self.required("source")? }
+            }
+            "static" => {
+                self.only(&["source", "format"])?;
+                match self.required("format")?.as_str() {
+                    "json" => {}
+                    other => return Err(self.error(format!("the format `{other}` is unknown; it must be `json`"))),
+                }
+                ImportConfig::Static { source: self.required("source")? }
+            }
+            "plugin" => {
+                self.only(&["source", "path", "args", "env", "config"])?;
+                let source = match self.text("source")? {
+                    Some(source) => Some(source),
+                    None => self.text("path")?,
+                };
+                if source.is_some() {
+                    warnings.push(format!("the plugin `{name}` is a program, and programs are not run"));
+                }
+                let config = Data::map(self.pairs("config")?.into_iter().map(|(k, v)| (k.as_str().to_owned(), v)));
+                ImportConfig::Plugin { source, config }
+            }
+            other => {
+                return Err(self
+                    .error(format!("unknown kind of import `{other}`"))
+                    .note("the kinds are module, static and plugin"));
+            }
+        };
+        Ok((name, import))
+    }
+
+    fn add_import(&self, config: &mut Config, name: String, import: ImportConfig) -> Result<(), Error> {
+        let standard = Std::lookup(&name).is_some();
+        if standard && !matches!(import, ImportConfig::Plugin { source: None, .. }) {
+            return Err(self
+                .error(format!("`{name}` is a standard import, which cannot be replaced"))
+                .note("a mock can stand in for it"));
+        }
+        if config.imports.iter().any(|(known, _)| *known == name) {
+            return Err(self.error(format!("the import `{name}` is defined twice")));
+        }
+        config.imports.push((name, import));
+        Ok(())
+    }
+
+    fn mock(&self) -> Result<Mock, Error> {
+        self.only(&["data", "module", "source"])?;
+        if let Some((data, _)) = self.block.attribute("data") {
+            return Ok(Mock::Data(data.clone()));
+        }
+        let inner = self.block.blocks.iter().find(|block| block.kind == "module");
+        if let Some(block) = inner {
+            let source = Reader { source: self.source, block }.required("source")?;
+            return Ok(Mock::Module { source });
+        }
+        if let Some(source) = self.block.attribute("module").and_then(|(module, _)| module.get("source")) {
+            return Ok(Mock::Module { source: source.as_str().unwrap_or_default().to_owned() });
+        }
+        Err(self.error("a `mock` block needs `data` or a `module` block with a `source`"))
+    }
+
+    fn value(&self) -> Result<Data, Error> {
+        self.only(&["value"])?;
+        match self.block.attribute("value") {
+            Some((value, _)) => Ok(value.clone()),
+            None => Err(self.error(format!("a `{}` block needs `value`", self.block.kind))),
+        }
+    }
+
+    fn test(&self) -> Result<Vec<(String, Data)>, Error> {
+        self.only(&["rules"])?;
+        self.pairs("rules")
+    }
+
+    fn whole(&self) -> Data {
+        Data::map(self.block.attributes.iter().map(|(name, data, _)| (name.as_str().to_owned(), data.clone())))
+    }
+}
+
+pub(super) fn pairs(data: &Data) -> Vec<(String, Data)> {
+    data.entries().iter().map(|(key, value)| (show::show_key(key), value.clone())).collect()
+}
+
+/// Applies an override file: attributes of its blocks replace those of the blocks with the same type
+/// and labels, which must exist; only `test` may be new.
+pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Result<(), Error> {
+    for block in &root.blocks {
+        let reader = Reader { source, block };
+        let unknown = || reader.error("an override file can only change what is defined already");
+        match block.kind.as_str() {
+            "policy" => {
+                let name = reader.label("the name of the policy")?;
+                let change = reader.policy()?;
+                let policy = config.policies.iter_mut().find(|known| known.name == name).ok_or_else(unknown)?;
+                if block.attribute("source").is_some() {
+                    policy.source = change.source;
+                }
+                if block.attribute("enforcement_level").is_some() {
+                    policy.enforcement_level = change.enforcement_level;
+                }
+                for (name, value) in change.params {
+                    set(&mut policy.params, name, value);
+                }
+            }
+            "import" | "module" => {
+                let (name, change) = match block.kind.as_str() {
+                    "import" => reader.import(&mut config.warnings)?,
+                    _ => {
+                        let name = reader.label("the name of the module")?;
+                        (name, ImportConfig::Module { source: reader.required("source")? })
+                    }
+                };
+                let known = config.imports.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?;
+                known.1 = change;
+            }
+            "mock" => {
+                let name = reader.label("the name of an import")?;
+                let change = reader.mock()?;
+                config.mocks.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?.1 = change;
+            }
+            "param" | "global" => {
+                let name = reader.label("a name")?;
+                let value = reader.value()?;
+                let values = if block.kind == "param" { &mut config.params } else { &mut config.globals };
+                values.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?.1 = value;
+            }
+            "test" => config.test = Some(reader.test()?),
+            "sentinel" => config.sentinel = Some(reader.whole()),
+            other => return Err(reader.error(format!("unknown block `{other}`"))),
+        }
+    }
+    Ok(())
+}
+
+fn set(values: &mut Vec<(String, Data)>, name: String, value: Data) {
+    match values.iter_mut().find(|(known, _)| *known == name) {
+        Some(known) => known.1 = value,
+        None => values.push((name, value)),
+    }
+}

@@ -1,0 +1,138 @@
+//! Configurations in JSON: the form that mirrors HCL, and the one of before 0.16.
+
+use super::blocks::{pairs, read};
+use super::tree::Block;
+use super::{Config, ImportConfig, Mock};
+use crate::error::{Error, ErrorKind};
+use crate::source::{Source, Span};
+use crate::value::Data;
+
+fn document(source: &Source) -> Result<Data, Error> {
+    let data: Data = serde_json::from_str(source.text()).map_err(|error| {
+        let before: usize = source.text().split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+        let start = (before + error.column().saturating_sub(1)).min(source.text().len()) as u32;
+        Error::new(ErrorKind::Config, format!("the file is no JSON: {error}"))
+            .at(source, Span { start, end: start })
+    })?;
+    match data {
+        Data::Map(_) => Ok(data),
+        _ => Err(Error::config("the file must be a JSON object").at(source, Span::default())),
+    }
+}
+
+pub(super) fn parse(source: &Source) -> Result<Config, Error> {
+    let data = document(source)?;
+    if is_legacy(&data) { legacy(source, &data) } else { read(source, &to_blocks(source, &data)?) }
+}
+
+pub(super) fn overrides(source: &Source) -> Result<Block, Error> {
+    to_blocks(source, &document(source)?)
+}
+
+/// The form of before 0.16 has `modules`, paths instead of `module` blocks, bare values of parameters,
+/// and assertions without `rules`.
+fn is_legacy(data: &Data) -> bool {
+    let bare = |name: &str, inner: &str| {
+        let values = data.get(name).map(Data::entries).unwrap_or_default();
+        values.iter().any(|(_, value)| value.get(inner).is_none() || value.entries().len() != 1)
+    };
+    let mocks = data.get("mock").map(Data::entries).unwrap_or_default();
+    data.get("modules").is_some()
+        || mocks.iter().any(|(_, mock)| mock.get("module").is_none() && mock.get("data").is_none())
+        || bare("param", "value")
+        || bare("global", "value")
+        || data.get("test").is_some_and(|test| !matches!(test.get("rules"), Some(Data::Map(_))) && !test.entries().is_empty())
+}
+
+fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
+    let error = |message: String| Error::config(message).at(source, Span::default());
+    let mut config = Config { legacy: true, ..Config::default() };
+    for (key, value) in data.entries() {
+        let key = key.as_str().unwrap_or_default();
+        match key {
+            "mock" | "mocks" => {
+                for (name, mock) in pairs(value) {
+                    let mock = match &mock {
+                        Data::Str(path) => Mock::Module { source: path.to_text().into_owned() },
+                        other => Mock::Data(other.clone()),
+                    };
+                    config.mocks.push((name, mock));
+                }
+            }
+            "modules" => {
+                for (name, module) in pairs(value) {
+                    let path = module.get("path").or(module.get("source")).and_then(Data::as_str);
+                    let Some(path) = path else {
+                        return Err(error(format!("the module `{name}` needs `path`")));
+                    };
+                    config.imports.push((name, ImportConfig::Module { source: path.to_owned() }));
+                }
+            }
+            "param" | "params" => config.params = pairs(value),
+            "global" | "globals" => config.globals = pairs(value),
+            "test" => config.test = Some(pairs(value)),
+            "imports" | "plugins" => {
+                for (name, plugin) in pairs(value) {
+                    config.warnings.push(format!("the plugin `{name}` is a program, and programs are not run"));
+                    let config_data = plugin.get("config").cloned().unwrap_or(Data::map::<&str>([]));
+                    let source = plugin.get("path").and_then(Data::as_str).map(str::to_owned);
+                    config.imports.push((name, ImportConfig::Plugin { source, config: config_data }));
+                }
+            }
+            other => return Err(error(format!("unknown key `{other}`"))),
+        }
+    }
+    Ok(config)
+}
+
+/// The blocks that a JSON document stands for: an object for each label.
+fn to_blocks(source: &Source, data: &Data) -> Result<Block, Error> {
+    let mut root = empty("", Vec::new());
+    for (key, value) in data.entries() {
+        let kind = key.as_str().unwrap_or_default();
+        let labels = match kind {
+            "policy" | "module" | "mock" | "param" | "global" => 1,
+            "import" => 2,
+            "test" | "sentinel" => 0,
+            other => {
+                return Err(Error::config(format!("unknown key `{other}`")).at(source, Span::default()));
+            }
+        };
+        labelled(&mut root, kind, labels, Vec::new(), value);
+    }
+    Ok(root)
+}
+
+fn empty(kind: &str, labels: Vec<String>) -> Block {
+    Block {
+        kind: kind.to_owned(),
+        labels,
+        attributes: Vec::new(),
+        blocks: Vec::new(),
+        span: Span::default(),
+    }
+}
+
+fn labelled(root: &mut Block, kind: &str, count: usize, labels: Vec<String>, value: &Data) {
+    if let Data::List(items) = value {
+        items.iter().for_each(|item| labelled(root, kind, count, labels.clone(), item));
+        return;
+    }
+    if labels.len() < count {
+        for (label, inner) in pairs(value) {
+            let mut labels = labels.clone();
+            labels.push(label);
+            labelled(root, kind, count, labels, &inner);
+        }
+        return;
+    }
+    let mut block = empty(kind, labels);
+    for (name, data) in pairs(value) {
+        if kind == "mock" && name == "module" {
+            labelled(&mut block, "module", 0, Vec::new(), &data);
+        } else {
+            block.attributes.push((name, data, Span::default()));
+        }
+    }
+    root.blocks.push(block);
+}

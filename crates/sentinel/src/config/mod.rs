@@ -1,0 +1,157 @@
+//! Configuration files: `sentinel.hcl`, test cases, and their forms of other days.
+//!
+//! HCL and JSON are read into one tree of blocks; what the blocks mean is in `blocks`.
+
+mod blocks;
+mod json;
+mod tree;
+
+use crate::error::Error;
+use crate::source::Source;
+use crate::value::Data;
+
+/// What a failed policy means for a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum EnforcementLevel {
+    /// It is shown.
+    #[default]
+    Advisory,
+    /// The run waits for somebody who may override.
+    SoftMandatory,
+    /// The run ends.
+    HardMandatory,
+}
+
+impl EnforcementLevel {
+    /// The name in configuration files.
+    pub fn name(self) -> &'static str {
+        match self {
+            EnforcementLevel::Advisory => "advisory",
+            EnforcementLevel::SoftMandatory => "soft-mandatory",
+            EnforcementLevel::HardMandatory => "hard-mandatory",
+        }
+    }
+
+    fn parse(name: &str) -> Option<EnforcementLevel> {
+        [EnforcementLevel::Advisory, EnforcementLevel::SoftMandatory, EnforcementLevel::HardMandatory]
+            .into_iter()
+            .find(|level| level.name() == name)
+    }
+}
+
+impl std::fmt::Display for EnforcementLevel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A `policy` block.
+#[derive(Debug, Clone)]
+pub struct PolicyConfig {
+    /// The label.
+    pub name: String,
+    /// Where the policy is; `NAME.sentinel` when the block does not say.
+    pub source: String,
+    /// What a failure means.
+    pub enforcement_level: EnforcementLevel,
+    /// Values of parameters for this policy only.
+    pub params: Vec<(String, Data)>,
+}
+
+/// An import that the configuration defines.
+#[derive(Debug, Clone)]
+pub enum ImportConfig {
+    /// `import "module"`, `module`: a Sentinel file.
+    Module {
+        /// Where it is.
+        source: String,
+    },
+    /// `import "static"`: a JSON file.
+    Static {
+        /// Where it is.
+        source: String,
+    },
+    /// `import "plugin"`: configuration of a standard import, or a program.
+    Plugin {
+        /// The program; none for a standard import.
+        source: Option<String>,
+        /// Its configuration.
+        config: Data,
+    },
+}
+
+/// What stands in for an import.
+#[derive(Debug, Clone)]
+pub enum Mock {
+    /// A Sentinel file.
+    Module {
+        /// Where it is.
+        source: String,
+    },
+    /// Data.
+    Data(Data),
+}
+
+/// A configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The policies, in their order.
+    pub policies: Vec<PolicyConfig>,
+    /// Imports by name.
+    pub imports: Vec<(String, ImportConfig)>,
+    /// Mocks by the name of the import.
+    pub mocks: Vec<(String, Mock)>,
+    /// Values in the global scope.
+    pub globals: Vec<(String, Data)>,
+    /// Values of parameters.
+    pub params: Vec<(String, Data)>,
+    /// Expected values of rules; none when the file has no `test` block.
+    pub test: Option<Vec<(String, Data)>>,
+    /// The `sentinel` block: settings of the runtime, as they are.
+    pub sentinel: Option<Data>,
+    /// What is old or without effect.
+    pub warnings: Vec<String>,
+    /// Whether it is of the JSON form of before 0.16.
+    pub legacy: bool,
+}
+
+impl Config {
+    /// Reads a configuration; a name that ends with `.json` is JSON, every other is HCL.
+    ///
+    /// ```
+    /// let config = sentinel::Config::parse("sentinel.hcl", r#"
+    ///     policy "tags" { enforcement_level = "hard-mandatory" }
+    /// "#).unwrap();
+    /// assert_eq!(config.policies[0].source, "tags.sentinel");
+    /// ```
+    pub fn parse(name: &str, text: &str) -> Result<Config, Error> {
+        let source = Source::new(name, text);
+        if name.ends_with(".json") { json::parse(&source) } else { blocks::parse(&source) }
+    }
+
+    /// Merges an override file: its blocks change attributes of blocks that exist already.
+    pub fn override_with(&mut self, name: &str, text: &str) -> Result<(), Error> {
+        let source = Source::new(name, text);
+        let overrides =
+            if name.ends_with(".json") { json::overrides(&source)? } else { tree::parse_hcl(&source)? };
+        blocks::merge(self, &source, &overrides)
+    }
+
+    /// Adds another file of the same folder: all `.hcl` files of it are one configuration.
+    pub fn append(&mut self, other: Config) -> Result<(), Error> {
+        for policy in &other.policies {
+            if self.policies.iter().any(|known| known.name == policy.name) {
+                return Err(Error::config(format!("the policy `{}` is defined in two files", policy.name)));
+            }
+        }
+        self.policies.extend(other.policies);
+        self.imports.extend(other.imports);
+        self.mocks.extend(other.mocks);
+        self.globals.extend(other.globals);
+        self.params.extend(other.params);
+        self.warnings.extend(other.warnings);
+        self.test = self.test.take().or(other.test);
+        self.sentinel = self.sentinel.take().or(other.sentinel);
+        Ok(())
+    }
+}

@@ -1,0 +1,245 @@
+//! Calls of functions, rules, and members of imports.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::frame::RuleState;
+use super::stmt::Flow;
+use super::trace::RuleTrace;
+use super::{Closure, Evaluator, Frame, Imported, RuleCell};
+use crate::compile::ir::{Expr, Func, Kind, Rule};
+use crate::error::Error;
+use crate::imports::NativeFn;
+use crate::source::Span;
+use crate::value::ops::{self, Truth};
+use crate::value::{Data, Str, Value, show};
+
+/// The memory that a frame is counted with, beside its slots.
+const FRAME: usize = 64;
+
+impl Evaluator<'_> {
+    pub(super) fn closure(&mut self, func: &Arc<Func>, frame: &Rc<Frame>) -> Value {
+        self.capture(frame);
+        Value::Func(Rc::new(Closure { func: func.clone(), frame: frame.clone(), unit: self.unit }))
+    }
+
+    pub(super) fn rule_value(&mut self, rule: &Arc<Rule>, frame: &Rc<Frame>) -> Value {
+        self.capture(frame);
+        Value::Rule(Rc::new(RuleCell {
+            rule: rule.clone(),
+            frame: frame.clone(),
+            unit: self.unit,
+            state: RefCell::new(RuleState::Pending),
+        }))
+    }
+
+    /// The value of a rule, evaluated now if it was not before; any other value as it is.
+    #[inline]
+    pub(crate) fn force(&mut self, value: Value) -> Result<Value, Error> {
+        match value {
+            Value::Rule(rule) => self.force_rule(&rule),
+            other => Ok(other),
+        }
+    }
+
+    fn force_rule(&mut self, cell: &Rc<RuleCell>) -> Result<Value, Error> {
+        let span = cell.rule.span;
+        match &*cell.state.borrow() {
+            RuleState::Done(value) => return Ok(value.clone()),
+            RuleState::Running => {
+                let source = &self.units[cell.unit as usize].unit.source;
+                return Err(Error::runtime("a rule needs its own value").at(source, span));
+            }
+            RuleState::Pending => {}
+        }
+        *cell.state.borrow_mut() = RuleState::Running;
+        self.meter.enter().map_err(|error| self.place(error, span))?;
+        let caller = std::mem::replace(&mut self.unit, cell.unit);
+        let value = self.rule_body(&cell.rule, &cell.frame)?;
+        self.unit = caller;
+        self.meter.leave();
+        *cell.state.borrow_mut() = RuleState::Done(value.clone());
+        if cell.unit == 0 {
+            self.record(&cell.rule, &value)?;
+        }
+        Ok(value)
+    }
+
+    fn rule_body(&mut self, rule: &Rule, frame: &Rc<Frame>) -> Result<Value, Error> {
+        if let Some(when) = &rule.when {
+            match self.condition(when, frame)? {
+                Truth::True => {}
+                Truth::False => return Ok(Value::Bool(true)),
+                // whether the rule applies is not known, so neither is its value
+                Truth::Undefined(origin) => return Ok(Value::Undefined(origin)),
+            }
+        }
+        let value = self.eval(&rule.body, frame)?;
+        match value {
+            Value::Func(_) | Value::Builtin(_) | Value::Native(_) | Value::Rule(_) => {
+                Err(self.fault(rule.body.span, format!("the value of a rule cannot be a {}", value.type_name())))
+            }
+            value => Ok(value),
+        }
+    }
+
+    /// Notes the value of a named rule of the policy for the trace.
+    fn record(&mut self, rule: &Rule, value: &Value) -> Result<(), Error> {
+        let Some(ident) = &rule.name else { return Ok(()) };
+        let value = match ops::to_data(value, &self.meter)? {
+            Some(data) => data,
+            None => Data::from(show::show(value)),
+        };
+        let position = self.units[0].unit.source.position(rule.span.start);
+        self.rules.push(RuleTrace {
+            ident: ident.to_string(),
+            description: rule.doc.clone().unwrap_or_default(),
+            position,
+            value,
+        });
+        Ok(())
+    }
+
+    pub(super) fn call_expr(
+        &mut self,
+        callee: &Expr,
+        args: &[Expr],
+        span: Span,
+        frame: &Rc<Frame>,
+    ) -> Result<Value, Error> {
+        if let Kind::ImportMember { import, name } = &callee.kind {
+            let imported = self.imported(*import).clone();
+            if let Imported::Std(std) = imported {
+                let args = self.args(args, frame)?;
+                return std.call(name, args, span, self).map_err(|error| self.place(error, span));
+            }
+            let function = self.member(&imported, name, callee.span)?;
+            let args_of = |eval: &mut Self| eval.args(args, frame);
+            let result = match function {
+                Value::Undefined(origin) => return Ok(Value::Undefined(origin)),
+                function => {
+                    let args = args_of(self)?;
+                    self.call(&function, args, span)?
+                }
+            };
+            // what a module hands out is a copy: its own state cannot be changed from outside
+            return match imported {
+                Imported::Module(_) => {
+                    ops::duplicate(&result, &self.meter).map_err(|error| self.place(error, span))
+                }
+                _ => Ok(result),
+            };
+        }
+        let function = self.eval(callee, frame)?;
+        if let Value::Undefined(origin) = function {
+            return Ok(Value::Undefined(origin));
+        }
+        let args = self.args(args, frame)?;
+        self.call(&function, args, span)
+    }
+
+    fn args(&mut self, args: &[Expr], frame: &Rc<Frame>) -> Result<Vec<Value>, Error> {
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            values.push(self.eval(arg, frame)?);
+        }
+        Ok(values)
+    }
+
+    /// Calls a function value.
+    pub(crate) fn call(&mut self, function: &Value, args: Vec<Value>, span: Span) -> Result<Value, Error> {
+        match function {
+            Value::Func(closure) => self.call_closure(closure, args, span),
+            Value::Builtin(builtin) => {
+                let here = self.here(span);
+                builtin.call(&args, here, self).map_err(|error| {
+                    let error = args.iter().fold(error, |error, arg| self.explain(error, arg));
+                    self.place(error, span)
+                })
+            }
+            Value::Native(native) => {
+                native.call(args, span, self).map_err(|error| self.place(error, span))
+            }
+            Value::Undefined(origin) => Ok(Value::Undefined(*origin)),
+            other => Err(self.fault(span, format!("{} cannot be called", other.type_name()))),
+        }
+    }
+
+    fn call_closure(&mut self, closure: &Rc<Closure>, args: Vec<Value>, span: Span) -> Result<Value, Error> {
+        let func = &closure.func;
+        if args.len() != func.params {
+            let plural = if func.params == 1 { "" } else { "s" };
+            return Err(self.fault(
+                span,
+                format!("the function takes {} argument{plural}, not {}", func.params, args.len()),
+            ));
+        }
+        self.meter
+            .enter()
+            .and_then(|()| self.meter.alloc(FRAME + func.frame * size_of::<Value>()))
+            .map_err(|error| self.place(error, span))?;
+        let frame = Rc::new(Frame::new(func.frame, Some(closure.frame.clone())));
+        for (at, arg) in args.into_iter().enumerate() {
+            frame.put(at as u16, arg);
+        }
+        let caller = std::mem::replace(&mut self.unit, closure.unit);
+        let flow = self.block(&func.body, &frame)?;
+        let result = match flow {
+            Flow::Return(value) => self.force(value)?,
+            _ => {
+                return Err(self
+                    .fault(func.end, "the function ends without `return`")
+                    .note("a function that has nothing to return returns `undefined`"));
+            }
+        };
+        self.unit = caller;
+        self.meter.leave();
+        Ok(result)
+    }
+
+    /// `import.name` where it is read.
+    pub(super) fn member_of(&mut self, import: u16, name: &Str, span: Span) -> Result<Value, Error> {
+        let imported = self.imported(import).clone();
+        let value = self.member(&imported, name, span)?;
+        match imported {
+            Imported::Module(_) => ops::duplicate(&value, &self.meter).map_err(|error| self.place(error, span)),
+            _ => Ok(value),
+        }
+    }
+
+    /// A member of an import; undefined when it has none of that name.
+    fn member(&mut self, imported: &Imported, name: &Str, span: Span) -> Result<Value, Error> {
+        let missing = Value::Undefined(self.here(span));
+        match imported {
+            Imported::Std(std) => {
+                let member = std.member(name, self).map_err(|error| self.place(error, span))?;
+                Ok(member.unwrap_or(missing))
+            }
+            Imported::Data(data) => {
+                let value = Value::from_data(data);
+                self.select(&value, name, span)
+            }
+            Imported::Module(unit) => {
+                let loaded = &self.units[*unit as usize];
+                let slot = name.as_str().and_then(|name| loaded.unit.names.get(name).copied());
+                let frame = loaded.frame.clone();
+                match slot.and_then(|at| frame.get(crate::compile::ir::Slot { out: 0, at })) {
+                    Some(value) => self.force(value),
+                    None => Ok(missing),
+                }
+            }
+            Imported::Host(host) => {
+                let text = name.to_text();
+                if let Some(data) = host.data().get(&text) {
+                    return Ok(Value::from_data(data));
+                }
+                if host.functions().contains(&&*text) {
+                    let native = NativeFn::Host { import: host.clone(), name: text.into_owned() };
+                    return Ok(Value::Native(Rc::new(native)));
+                }
+                Ok(missing)
+            }
+        }
+    }
+}

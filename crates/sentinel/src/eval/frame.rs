@@ -1,0 +1,103 @@
+//! Frames, closures and rules: what the evaluator keeps while it runs.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::compile::ir::{Func, Rule, Slot};
+use crate::value::Value;
+
+/// The variables of one entry into a scope.
+pub(crate) struct Frame {
+    slots: RefCell<Vec<Option<Value>>>,
+    parent: Option<Rc<Frame>>,
+    /// Whether a function or rule holds on to this frame: then it may be part of a cycle.
+    pub(super) captured: Cell<bool>,
+}
+
+impl Frame {
+    pub(super) fn new(size: usize, parent: Option<Rc<Frame>>) -> Frame {
+        Frame { slots: RefCell::new(vec![None; size]), parent, captured: Cell::new(false) }
+    }
+
+    fn out(&self, count: u16) -> &Frame {
+        let mut frame = self;
+        for _ in 0..count {
+            match &frame.parent {
+                Some(parent) => frame = parent,
+                None => break,
+            }
+        }
+        frame
+    }
+
+    pub(super) fn get(&self, slot: Slot) -> Option<Value> {
+        self.out(slot.out).slots.borrow().get(slot.at as usize).and_then(Clone::clone)
+    }
+
+    /// Writes the innermost slot that is set, or else the first: an assignment changes the nearest
+    /// variable of that name, and makes one in its own scope when there is none.
+    pub(super) fn assign(&self, slots: &[Slot], value: Value) {
+        let set = |slot: &&Slot| {
+            let frame = self.out(slot.out);
+            frame.slots.borrow().get(slot.at as usize).is_some_and(Option::is_some)
+        };
+        let found = match slots {
+            [only] => Some(only),
+            _ => slots.iter().find(set).or(slots.first()),
+        };
+        if let Some(slot) = found {
+            self.out(slot.out).put(slot.at, value);
+        }
+    }
+
+    pub(super) fn put(&self, at: u16, value: Value) {
+        // the old value is dropped after the borrow ends: dropping may run arbitrary drops
+        let old = self.slots.borrow_mut().get_mut(at as usize).map(|slot| slot.replace(value));
+        drop(old);
+    }
+
+    /// Forgets all variables, to use the frame anew or to break cycles.
+    pub(super) fn clear(&self) {
+        let size = self.slots.borrow().len();
+        let old = self.slots.replace(vec![None; size]);
+        drop(old);
+    }
+
+    /// Forgets all variables in place.
+    pub(super) fn reset(&self) {
+        let size = self.slots.borrow().len();
+        for at in 0..size {
+            let old = self.slots.borrow_mut()[at].take();
+            drop(old);
+        }
+    }
+}
+
+/// A function value.
+pub(crate) struct Closure {
+    pub(super) func: Arc<Func>,
+    pub(super) frame: Rc<Frame>,
+    pub(super) unit: u32,
+}
+
+impl Closure {
+    /// How many parameters it has.
+    pub(crate) fn arity(&self) -> usize {
+        self.func.params
+    }
+}
+
+/// A rule: evaluated when it is first needed, once.
+pub(crate) struct RuleCell {
+    pub(super) rule: Arc<Rule>,
+    pub(super) frame: Rc<Frame>,
+    pub(super) unit: u32,
+    pub(super) state: RefCell<RuleState>,
+}
+
+pub(super) enum RuleState {
+    Pending,
+    Running,
+    Done(Value),
+}

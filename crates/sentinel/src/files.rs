@@ -1,0 +1,120 @@
+//! Where policies, modules and data come from.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind};
+
+/// The files of a policy set. Paths have `/` between their parts, are relative to the root of the set
+/// and never lead out of it.
+pub trait Files: Send + Sync {
+    /// The content of a file.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+
+    /// The names in a folder; a name of a folder ends with `/`. The root is the empty path.
+    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+
+    /// Fetches a remote source. The crate asks only for `https` and checks the sum itself. The default
+    /// refuses.
+    fn fetch(&self, url: &str) -> Result<Vec<u8>, String> {
+        Err(format!("remote sources are not available here, so not {url}"))
+    }
+}
+
+/// A path without `.` and `..`; none when it leads out of the root.
+pub fn normalize(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    let base = if path.starts_with('/') { "" } else { folder };
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The folder of a path.
+pub(crate) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Reads a file as text.
+pub(crate) fn read_text(files: &dyn Files, path: &str) -> Result<String, Error> {
+    let refused = |why: String| Error::new(ErrorKind::File, format!("cannot read `{path}`: {why}"));
+    let bytes = files.read(path).map_err(|error| refused(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8".into()))
+}
+
+/// A folder of the disk as the root of a policy set. Symbolic links that lead out of it are refused.
+#[derive(Debug, Clone)]
+pub struct DirFiles {
+    root: PathBuf,
+}
+
+impl DirFiles {
+    /// The files below a folder.
+    pub fn new(root: impl AsRef<Path>) -> io::Result<DirFiles> {
+        Ok(DirFiles { root: root.as_ref().canonicalize()? })
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn inside(&self, path: &str) -> io::Result<PathBuf> {
+        let full = self.root.join(path).canonicalize()?;
+        if full.starts_with(&self.root) {
+            Ok(full)
+        } else {
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is outside of the policy set"))
+        }
+    }
+}
+
+impl Files for DirFiles {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        fs::read(self.inside(path)?)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.inside(folder)?)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            // what a link leads to is looked at when it is read; a folder behind one is not walked
+            names.push(if entry.file_type()?.is_dir() { name + "/" } else { name });
+        }
+        names.sort();
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_inside_the_root() {
+        assert_eq!(normalize("test/p", "../../modules/a.sentinel").as_deref(), Some("modules/a.sentinel"));
+        assert_eq!(normalize("", "./a//b/./c").as_deref(), Some("a/b/c"));
+        assert_eq!(normalize("test", "/modules/a").as_deref(), Some("modules/a"));
+        assert_eq!(normalize("test/p", "../../../etc/passwd"), None);
+    }
+
+    #[test]
+    fn a_link_out_of_the_root_is_refused() {
+        let outside = tempfile::tempdir().unwrap();
+        let inside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("secret"), "s").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(outside.path().join("secret"), inside.path().join("link")).unwrap();
+        let files = DirFiles::new(inside.path()).unwrap();
+        assert_eq!(files.read("link").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    }
+}

@@ -1,0 +1,320 @@
+//! The standard imports.
+
+mod base64;
+mod collection;
+mod decimal;
+mod http;
+mod json;
+mod lists;
+mod maps;
+mod sockaddr;
+mod strings;
+mod time;
+mod units;
+mod version;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind};
+use crate::eval::Evaluator;
+use crate::host::Import;
+use crate::source::Span;
+use crate::value::{Data, Map, Receiver, Str, Value, ops};
+
+/// A standard import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Std {
+    Base64,
+    Collection,
+    Decimal,
+    Http,
+    Json,
+    Lists,
+    Maps,
+    Runtime,
+    Sockaddr,
+    Strings,
+    Time,
+    Types,
+    Units,
+    Version,
+}
+
+impl Std {
+    /// The names of all standard imports.
+    pub(crate) const NAMES: [&'static str; 14] = [
+        "base64",
+        "collection",
+        "collection/lists",
+        "collection/maps",
+        "decimal",
+        "http",
+        "json",
+        "runtime",
+        "sockaddr",
+        "strings",
+        "time",
+        "types",
+        "units",
+        "version",
+    ];
+
+    pub(crate) fn lookup(name: &str) -> Option<Std> {
+        Some(match name {
+            "base64" => Std::Base64,
+            "collection" => Std::Collection,
+            "collection/lists" => Std::Lists,
+            "collection/maps" => Std::Maps,
+            "decimal" => Std::Decimal,
+            "http" => Std::Http,
+            "json" => Std::Json,
+            "runtime" => Std::Runtime,
+            "sockaddr" => Std::Sockaddr,
+            "strings" => Std::Strings,
+            "time" => Std::Time,
+            "types" => Std::Types,
+            "units" => Std::Units,
+            "version" => Std::Version,
+            _ => return None,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Std::Base64 => "base64",
+            Std::Collection => "collection",
+            Std::Lists => "collection/lists",
+            Std::Maps => "collection/maps",
+            Std::Decimal => "decimal",
+            Std::Http => "http",
+            Std::Json => "json",
+            Std::Runtime => "runtime",
+            Std::Sockaddr => "sockaddr",
+            Std::Strings => "strings",
+            Std::Time => "time",
+            Std::Types => "types",
+            Std::Units => "units",
+            Std::Version => "version",
+        }
+    }
+
+    fn functions(self) -> &'static [&'static str] {
+        match self {
+            Std::Base64 => base64::FUNCTIONS,
+            Std::Collection => collection::FUNCTIONS,
+            Std::Lists => lists::FUNCTIONS,
+            Std::Maps => maps::FUNCTIONS,
+            Std::Decimal => decimal::FUNCTIONS,
+            Std::Http => http::FUNCTIONS,
+            Std::Json => json::FUNCTIONS,
+            Std::Sockaddr => sockaddr::FUNCTIONS,
+            Std::Strings => strings::FUNCTIONS,
+            Std::Time => &["load"],
+            Std::Types => &["type_of"],
+            Std::Version => &["new"],
+            Std::Runtime | Std::Units => &[],
+        }
+    }
+
+    /// A member that is read, not called; `None` when there is none of that name.
+    pub(crate) fn member(self, name: &Str, eval: &mut Evaluator<'_>) -> Result<Option<Value>, Error> {
+        let text = name.to_text();
+        let constant = match self {
+            Std::Time => time::constant(&text, eval)?,
+            Std::Decimal => decimal::constant(&text),
+            Std::Http => http::constant(&text),
+            Std::Units => units::constant(&text),
+            Std::Runtime if text == "version" => Some(Value::str(VERSION)),
+            _ => None,
+        };
+        if constant.is_some() {
+            return Ok(constant);
+        }
+        if self.functions().contains(&&*text) {
+            return Ok(Some(Value::Native(Rc::new(NativeFn::Std { std: self, name: name.clone() }))));
+        }
+        Ok(None)
+    }
+
+    /// Calls a function of the import.
+    pub(crate) fn call(
+        self,
+        name: &Str,
+        args: Vec<Value>,
+        span: Span,
+        eval: &mut Evaluator<'_>,
+    ) -> Result<Value, Error> {
+        let text = name.to_text();
+        if !self.functions().contains(&&*text) {
+            return match self.member(name, eval)? {
+                Some(member) => Err(Error::runtime(format!(
+                    "`{}.{text}` is a {}, which cannot be called",
+                    self.name(),
+                    member.type_name()
+                ))),
+                None => Err(Error::runtime(format!("the import `{}` has no function `{text}`", self.name()))),
+            };
+        }
+        let call = Call { import: self.name(), function: &text, args, span, eval };
+        match self {
+            Std::Base64 => base64::call(call),
+            Std::Collection => collection::call(call),
+            Std::Lists => lists::call(call),
+            Std::Maps => maps::call(call),
+            Std::Decimal => decimal::call(call),
+            Std::Http => http::call(call),
+            Std::Json => json::call(call),
+            Std::Sockaddr => sockaddr::call(call),
+            Std::Strings => strings::call(call),
+            Std::Time => time::call(call),
+            Std::Types => {
+                let [value] = call.exactly()?;
+                Ok(Value::str(value.type_name()))
+            }
+            Std::Version => version::call(call),
+            Std::Runtime | Std::Units => Err(call.error("cannot be called")),
+        }
+    }
+}
+
+/// The version of Sentinel whose language this is, for `runtime.version`.
+pub const VERSION: &str = "0.40.0";
+
+/// A call of a function of an import.
+pub(crate) struct Call<'c, 'e> {
+    import: &'static str,
+    function: &'c str,
+    args: Vec<Value>,
+    span: Span,
+    eval: &'c mut Evaluator<'e>,
+}
+
+impl Call<'_, '_> {
+    fn error(&self, message: impl std::fmt::Display) -> Error {
+        Error::runtime(format!("`{}.{}` {message}", self.import, self.function))
+    }
+
+    /// The arguments, of which there must be exactly so many.
+    fn exactly<const N: usize>(&self) -> Result<[Value; N], Error> {
+        self.args.clone().try_into().map_err(|args: Vec<Value>| {
+            let plural = if N == 1 { "" } else { "s" };
+            self.error(format!("takes {N} argument{plural}, not {}", args.len()))
+        })
+    }
+
+    /// Whether an argument is undefined: then so is the result.
+    fn undefined(&self) -> Option<Value> {
+        self.args.iter().find(|arg| arg.is_undefined()).cloned()
+    }
+
+    fn missing(&self) -> Value {
+        Value::Undefined(self.eval.here(self.span))
+    }
+
+    fn wanted(&self, what: &str, value: &Value) -> Error {
+        let error = self.error(format!("needs {what}, not {}", value.type_name()));
+        self.eval.explain(error, value)
+    }
+
+    fn string(&self, value: &Value) -> Result<Str, Error> {
+        match value {
+            Value::Str(text) => Ok(text.clone()),
+            other => Err(self.wanted("a string", other)),
+        }
+    }
+
+    /// Text of an argument that has to be UTF-8.
+    fn text(&self, value: &Value) -> Result<String, Error> {
+        Ok(self.string(value)?.to_text().into_owned())
+    }
+
+    /// A string as the result, counted.
+    fn result(&self, text: impl Into<Str>) -> Result<Value, Error> {
+        let text = text.into();
+        self.eval.meter.alloc(text.len())?;
+        self.eval.meter.steps(text.len() / 16)?;
+        Ok(Value::Str(text))
+    }
+
+    /// The elements of an argument that has to be a list.
+    fn list(&self, value: &Value) -> Result<Vec<Value>, Error> {
+        match value {
+            Value::List(list) => {
+                self.eval.meter.steps(list.len())?;
+                self.eval.meter.alloc(list.len() * size_of::<Value>())?;
+                Ok(list.snapshot())
+            }
+            other => Err(self.wanted("a list", other)),
+        }
+    }
+
+    fn callback(&mut self, function: &Value, args: Vec<Value>) -> Result<Value, Error> {
+        self.eval.meter.step()?;
+        self.eval.call(function, args, self.span)
+    }
+}
+
+/// A function that is not written in the language.
+pub(crate) enum NativeFn {
+    /// A function of a standard import, taken as a value.
+    Std { std: Std, name: Str },
+    /// A method of an object of a standard import.
+    Method { receiver: Receiver, map: Map, name: Str },
+    /// A function of an import that the application gives.
+    Host { import: Arc<dyn Import>, name: String },
+}
+
+impl NativeFn {
+    pub(crate) fn call(&self, args: Vec<Value>, span: Span, eval: &mut Evaluator<'_>) -> Result<Value, Error> {
+        match self {
+            NativeFn::Std { std, name } => std.call(name, args, span, eval),
+            NativeFn::Method { receiver, map, name } => {
+                let function = name.to_text();
+                let import = match receiver {
+                    Receiver::Timespace => "timespace",
+                    Receiver::Decimal => "decimal",
+                    Receiver::Version => "version",
+                    Receiver::HttpClient => "client",
+                    Receiver::HttpRequest => "request",
+                };
+                let call = Call { import, function: &function, args, span, eval };
+                match receiver {
+                    Receiver::Timespace => time::method(call, map),
+                    Receiver::Decimal => decimal::method(call, map),
+                    Receiver::Version => version::method(call, map),
+                    Receiver::HttpClient => http::client_method(call, map),
+                    Receiver::HttpRequest => http::request_method(call, map),
+                }
+            }
+            NativeFn::Host { import, name } => {
+                let mut data = Vec::with_capacity(args.len());
+                for arg in &args {
+                    let converted = ops::to_data(arg, &eval.meter)?;
+                    data.push(converted.ok_or_else(|| {
+                        Error::runtime(format!("`{name}` cannot be given a {}", arg.type_name()))
+                    })?);
+                }
+                let result = import.call(name, &data);
+                let result: Data = result.map_err(|message| Error::new(ErrorKind::Runtime, message))?;
+                Ok(match result {
+                    Data::Undefined => Value::Undefined(eval.here(span)),
+                    data => Value::from_data(&data),
+                })
+            }
+        }
+    }
+}
+
+/// A method of an object, when it has one of that name.
+pub(crate) fn method(receiver: Receiver, map: &Map, name: &Str) -> Option<Value> {
+    let methods = match receiver {
+        Receiver::Timespace => time::METHODS,
+        Receiver::Decimal => decimal::METHODS,
+        Receiver::Version => version::METHODS,
+        Receiver::HttpClient => http::CLIENT_METHODS,
+        Receiver::HttpRequest => http::REQUEST_METHODS,
+    };
+    let known = methods.contains(&&*name.to_text());
+    known.then(|| Value::Native(Rc::new(NativeFn::Method { receiver, map: map.clone(), name: name.clone() })))
+}

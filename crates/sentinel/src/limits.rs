@@ -1,0 +1,161 @@
+//! Limits: policies are tenants' code, so their steps, depth, memory and time are bounded. A policy
+//! that meets a limit ends as an error, never as passed.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Limit};
+
+/// How much one evaluation of one policy may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Evaluation steps: about one for each operator, call or element looked at.
+    pub steps: u64,
+    /// Nested calls of functions and rules.
+    pub depth: u32,
+    /// Bytes that the policy makes, counted as they are made and never taken back, so that what is in
+    /// use is always less.
+    pub memory: u64,
+    /// Time from start to end.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { steps: 200_000_000, depth: 2_000, memory: 1 << 30, time: Duration::from_secs(60) }
+    }
+}
+
+/// Steps between two looks at the clock.
+const CHUNK: u64 = 4096;
+
+/// What one evaluation has used so far.
+pub(crate) struct Meter {
+    /// Steps left until the clock is looked at.
+    chunk: Cell<u64>,
+    steps_left: Cell<u64>,
+    memory_left: Cell<u64>,
+    depth: Cell<u32>,
+    deadline: Option<Instant>,
+    limits: Limits,
+}
+
+impl Meter {
+    pub(crate) fn new(limits: Limits) -> Meter {
+        let chunk = CHUNK.min(limits.steps);
+        Meter {
+            chunk: Cell::new(chunk),
+            steps_left: Cell::new(limits.steps - chunk),
+            memory_left: Cell::new(limits.memory),
+            depth: Cell::new(0),
+            deadline: Instant::now().checked_add(limits.time),
+            limits,
+        }
+    }
+
+    /// Counts one step.
+    #[inline]
+    pub(crate) fn step(&self) -> Result<(), Error> {
+        match self.chunk.get() {
+            0 => self.next_chunk(1),
+            left => {
+                self.chunk.set(left - 1);
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts the steps of work whose size is known.
+    pub(crate) fn steps(&self, count: usize) -> Result<(), Error> {
+        let count = count as u64;
+        match self.chunk.get().checked_sub(count) {
+            Some(left) => {
+                self.chunk.set(left);
+                Ok(())
+            }
+            None => self.next_chunk(count),
+        }
+    }
+
+    #[cold]
+    fn next_chunk(&self, need: u64) -> Result<(), Error> {
+        let available = self.chunk.get() + self.steps_left.get();
+        let Some(rest) = available.checked_sub(need) else {
+            self.chunk.set(0);
+            self.steps_left.set(0);
+            return Err(Error::limit(
+                Limit::Steps,
+                format!("the policy took more than {} steps", self.limits.steps),
+            ));
+        };
+        let chunk = CHUNK.min(rest);
+        self.chunk.set(chunk);
+        self.steps_left.set(rest - chunk);
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Error::limit(
+                Limit::Time,
+                format!("the policy ran longer than {} seconds", self.limits.time.as_secs_f64()),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Counts bytes that are about to be made.
+    pub(crate) fn alloc(&self, bytes: usize) -> Result<(), Error> {
+        match self.memory_left.get().checked_sub(bytes as u64) {
+            Some(left) => {
+                self.memory_left.set(left);
+                Ok(())
+            }
+            None => Err(Error::limit(
+                Limit::Memory,
+                format!("the policy made more than {} bytes of values", self.limits.memory),
+            )),
+        }
+    }
+
+    /// Bytes that may still be made.
+    pub(crate) fn memory_left(&self) -> u64 {
+        self.memory_left.get()
+    }
+
+    /// Goes one call deeper.
+    pub(crate) fn enter(&self) -> Result<(), Error> {
+        let depth = self.depth.get() + 1;
+        if depth > self.limits.depth {
+            return Err(Error::limit(
+                Limit::Depth,
+                format!("calls are nested more than {} deep", self.limits.depth),
+            ));
+        }
+        self.depth.set(depth);
+        Ok(())
+    }
+
+    /// Comes back from a call.
+    pub(crate) fn leave(&self) {
+        self.depth.set(self.depth.get() - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_the_allowed_steps_may_be_taken() {
+        let meter = Meter::new(Limits { steps: 10_000, ..Limits::default() });
+        for _ in 0..10_000 {
+            meter.step().unwrap();
+        }
+        assert!(meter.step().is_err());
+    }
+
+    #[test]
+    fn work_of_known_size_counts_as_that_many_steps() {
+        let meter = Meter::new(Limits { steps: 10_000, ..Limits::default() });
+        meter.steps(9_999).unwrap();
+        meter.step().unwrap();
+        assert!(meter.steps(1).is_err());
+    }
+}

@@ -1,0 +1,158 @@
+//! Policy sets: a folder with a `sentinel.hcl`, compiled once, evaluated for every run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::compile::Unit;
+use crate::config::{Config, EnforcementLevel};
+use crate::error::{Error, ErrorKind};
+use crate::eval::{Environment, Trace};
+use crate::files::{Files, normalize, read_text};
+use crate::host::{Host, Import};
+use crate::limits::Limits;
+use crate::outcome::{PolicyOutcome, SetOutcome};
+use crate::policy::{Evaluation, Outcome, evaluate};
+use crate::redact::Secrets;
+use crate::sources::Sources;
+use crate::value::Data;
+
+/// A compiled policy set. It is immutable and can be shared by runs and threads.
+pub struct PolicySet {
+    policies: Vec<SetPolicy>,
+    environment: Environment,
+    params: Vec<(String, Data)>,
+    warnings: Vec<String>,
+}
+
+struct SetPolicy {
+    name: String,
+    level: EnforcementLevel,
+    unit: Result<Arc<Unit>, Error>,
+    params: Vec<(String, Data)>,
+}
+
+/// What one run gives to the policies of a set.
+#[derive(Default)]
+pub struct Inputs {
+    /// Imports by name: `tfplan/v2`, `tfrun` and so on. A mock of the configuration does not hide them.
+    pub imports: Vec<(String, Arc<dyn Import>)>,
+    /// Parameters; those of the policy set's settings win over those of its files.
+    pub params: HashMap<String, Data>,
+    /// Sensitive texts, which are masked in everything the outcome shows.
+    pub secrets: Secrets,
+}
+
+impl PolicySet {
+    /// Loads the set in a folder of some files; the root is the empty path.
+    ///
+    /// A policy that cannot be read or compiled does not hinder others: it is in [`PolicySet::problems`]
+    /// and fails when the set is evaluated.
+    pub fn load(files: &dyn Files, folder: &str) -> Result<PolicySet, Error> {
+        let config = load_config(files, folder)?;
+        let sources = Sources::new(files);
+        let environment = sources.environment(&config, folder);
+        let policies = config
+            .policies
+            .into_iter()
+            .map(|policy| SetPolicy {
+                unit: sources.unit(folder, &policy.source),
+                name: policy.name,
+                level: policy.enforcement_level,
+                params: policy.params,
+            })
+            .collect();
+        Ok(PolicySet { policies, environment, params: config.params, warnings: config.warnings })
+    }
+
+    /// The policies: name and level.
+    pub fn policies(&self) -> impl Iterator<Item = (&str, EnforcementLevel)> {
+        self.policies.iter().map(|policy| (policy.name.as_str(), policy.level))
+    }
+
+    /// The errors of policies that cannot be run.
+    pub fn problems(&self) -> impl Iterator<Item = (&str, &Error)> {
+        self.policies.iter().filter_map(|policy| Some((policy.name.as_str(), policy.unit.as_ref().err()?)))
+    }
+
+    /// What the configuration is warned about.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Evaluates all policies, each within the limits.
+    pub fn evaluate(&self, inputs: &Inputs, limits: Limits, host: &dyn Host) -> SetOutcome {
+        let environment = self.environment_for(inputs);
+        let policies = self.policies.iter().map(|policy| {
+            let evaluation = match &policy.unit {
+                Ok(unit) => evaluate(unit, &environment, &self.params_for(policy, inputs), limits, host),
+                Err(error) => Evaluation {
+                    outcome: Outcome::Errored(error.clone()),
+                    trace: Trace::default(),
+                    duration: Duration::ZERO,
+                },
+            };
+            PolicyOutcome {
+                name: policy.name.clone(),
+                level: policy.level,
+                evaluation: evaluation.masked(&inputs.secrets),
+            }
+        });
+        SetOutcome { policies: policies.collect() }
+    }
+
+    fn environment_for(&self, inputs: &Inputs) -> Environment {
+        let mut environment = self.environment.clone();
+        for (name, import) in &inputs.imports {
+            environment.set_import(name.as_str(), import.clone());
+        }
+        environment
+    }
+
+    fn params_for(&self, policy: &SetPolicy, inputs: &Inputs) -> HashMap<String, Data> {
+        let from_files = self.params.iter().chain(&policy.params).cloned();
+        from_files.chain(inputs.params.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
+    }
+}
+
+/// The value of a parameter given as text: JSON if it is that, the text itself otherwise.
+pub fn parse_param(text: &str) -> Data {
+    serde_json::from_str(text).unwrap_or_else(|_| Data::from(text))
+}
+
+/// Reads the configuration of a folder: `sentinel.hcl` with the other `.hcl` files beside it, or
+/// `sentinel.json`; override files change it.
+pub fn load_config(files: &dyn Files, folder: &str) -> Result<Config, Error> {
+    let Some(folder) = normalize("", folder) else {
+        return Err(Error::new(ErrorKind::File, format!("the folder `{folder}` is outside of the policy set")));
+    };
+    let mut names = files
+        .list(&folder)
+        .map_err(|error| Error::new(ErrorKind::File, format!("cannot list the policy set `{folder}`: {error}")))?;
+    names.sort();
+    let path = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let is_override = |name: &str| {
+        ["_override.hcl", "_override.json"].iter().any(|end| name.ends_with(end))
+            || matches!(name, "override.hcl" | "override.json")
+    };
+    let mut primary: Vec<&String> =
+        names.iter().filter(|name| name.ends_with(".hcl") && !is_override(name)).collect();
+    let json = "sentinel.json".to_owned();
+    if primary.is_empty() && names.contains(&json) {
+        primary.push(&json);
+    }
+    if primary.is_empty() {
+        return Err(Error::new(ErrorKind::File, format!("there is no sentinel.hcl in `{folder}`"))
+            .note("a policy set is a folder with a sentinel.hcl that names its policies"));
+    }
+    let mut config = Config::default();
+    for name in primary {
+        let path = path(name);
+        config.append(Config::parse(&path, &read_text(files, &path)?)?)?;
+    }
+    for name in names.iter().filter(|name| is_override(name)) {
+        let path = path(name);
+        config.override_with(&path, &read_text(files, &path)?)?;
+    }
+    Ok(config)
+}

@@ -1,0 +1,149 @@
+//! Sources of policies, modules and data: resolved, fetched, compiled and kept, each once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+use crate::compile::{Unit, compile};
+use crate::config::{Config, ImportConfig, Mock};
+use crate::error::{Error, ErrorKind};
+use crate::eval::Environment;
+use crate::files::{Files, normalize, read_text};
+use crate::value::Data;
+
+/// Compiles the files of a policy set, each once, whoever needs it.
+pub struct Sources<'f> {
+    files: &'f dyn Files,
+    units: Mutex<HashMap<String, Result<Arc<Unit>, Error>>>,
+    data: Mutex<HashMap<String, Result<Data, Error>>>,
+}
+
+impl<'f> Sources<'f> {
+    /// Sources below the root of some files.
+    pub fn new(files: &'f dyn Files) -> Sources<'f> {
+        Sources { files, units: Mutex::default(), data: Mutex::default() }
+    }
+
+    /// The files.
+    pub fn files(&self) -> &'f dyn Files {
+        self.files
+    }
+
+    /// The compiled file that a source names, relative to a folder.
+    pub fn unit(&self, folder: &str, source: &str) -> Result<Arc<Unit>, Error> {
+        let path = locate(folder, source)?;
+        kept(&self.units, &path, || Ok(Arc::new(compile(path.as_str(), self.text(&path)?)?)))
+    }
+
+    /// The JSON document that a source names, relative to a folder.
+    pub fn json(&self, folder: &str, source: &str) -> Result<Data, Error> {
+        let path = locate(folder, source)?;
+        kept(&self.data, &path, || {
+            serde_json::from_str(&self.text(&path)?)
+                .map_err(|error| Error::new(ErrorKind::File, format!("`{path}` is no JSON: {error}")))
+        })
+    }
+
+    fn text(&self, path: &str) -> Result<String, Error> {
+        if !is_remote(path) {
+            return read_text(self.files, path);
+        }
+        let (url, sum) = checksum(path)?;
+        let bytes = self
+            .files
+            .fetch(url)
+            .map_err(|why| Error::new(ErrorKind::File, format!("cannot fetch {url}: {why}")))?;
+        let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        if found != sum {
+            return Err(Error::new(ErrorKind::File, format!("the sha256 sum of {url} is {found}, not {sum}")));
+        }
+        String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::File, format!("{url} is not UTF-8")))
+    }
+
+    /// What a configuration lets policies import and see. A source that cannot be had is told to the
+    /// policies that import it, not to others.
+    pub fn environment(&self, config: &Config, folder: &str) -> Environment {
+        let mut environment = Environment::default();
+        for (name, import) in &config.imports {
+            match import {
+                ImportConfig::Module { source } => self.bind_unit(&mut environment, name, folder, source),
+                ImportConfig::Static { source } => match self.json(folder, source) {
+                    Ok(data) => environment.set_data(name, data),
+                    Err(error) => environment.set_missing(name, error),
+                },
+                ImportConfig::Plugin { source: None, config } => environment.configure(name, config.clone()),
+                ImportConfig::Plugin { source: Some(program), .. } => environment.set_missing(
+                    name,
+                    Error::config(format!("the import `{name}` is the program {program}, which is not run"))
+                        .note("programs are not run, because policies come from many hands; use a module"),
+                ),
+            }
+        }
+        for (name, mock) in &config.mocks {
+            match mock {
+                Mock::Module { source } => self.bind_unit(&mut environment, name, folder, source),
+                Mock::Data(data) => environment.set_data(name, data.clone()),
+            }
+        }
+        for (name, value) in &config.globals {
+            environment.set_global(name, value.clone());
+        }
+        environment
+    }
+
+    fn bind_unit(&self, environment: &mut Environment, name: &str, folder: &str, source: &str) {
+        match self.unit(folder, source) {
+            Ok(unit) => environment.set_module(name, unit),
+            Err(error) => environment.set_missing(name, error),
+        }
+    }
+}
+
+fn kept<T: Clone>(
+    cache: &Mutex<HashMap<String, Result<T, Error>>>,
+    path: &str,
+    make: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    if let Some(known) = cache.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+        return known.clone();
+    }
+    let made = make();
+    cache.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), made.clone());
+    made
+}
+
+/// The path of a local source, or the URL of a remote one as it is.
+fn locate(folder: &str, source: &str) -> Result<String, Error> {
+    if is_remote(source) {
+        return Ok(source.to_owned());
+    }
+    let path = source.split_once('?').map_or(source, |(path, _)| path);
+    normalize(folder, path)
+        .ok_or_else(|| Error::new(ErrorKind::File, format!("the source `{source}` is outside of the policy set")))
+}
+
+fn is_remote(source: &str) -> bool {
+    source.contains("://") || source.contains("::") || source.starts_with("git@")
+}
+
+/// The URL of a remote source without its sum, and the sum.
+fn checksum(source: &str) -> Result<(&str, String), Error> {
+    let refused = |why: &str| {
+        Error::new(ErrorKind::File, format!("the remote source {source} {why}"))
+            .note("remote sources are https URLs with their sum: `?checksum=sha256:…`")
+    };
+    if !source.starts_with("https://") {
+        return Err(refused("is not fetched over https"));
+    }
+    let (url, query) = source.split_once('?').ok_or_else(|| refused("has no checksum"))?;
+    let sum = query.split('&').find_map(|pair| pair.strip_prefix("checksum="));
+    let sum = sum.ok_or_else(|| refused("has no checksum"))?;
+    let sum = sum.strip_prefix("sha256:").unwrap_or(sum).to_ascii_lowercase();
+    if sum.len() != 64 || !sum.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(refused("has a checksum that is no sha256 sum"));
+    }
+    // what else the URL asks for is lost on purpose when only the sum is asked for
+    let others = query.split('&').any(|pair| !pair.starts_with("checksum="));
+    Ok((if others { source } else { url }, sum))
+}
