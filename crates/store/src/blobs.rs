@@ -1,7 +1,7 @@
 //! Files that are named by their content: configurations, plans, logs, states, reports.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Blobs {
     /// [`Error::Blob`]: nothing was kept.
     pub async fn put_bytes(&self, bytes: impl Into<Vec<u8>>) -> Result<PutBlob, Error> {
         let (blobs, bytes) = (self.clone(), bytes.into());
-        blocking(move || blobs.put(Cursor::new(bytes))).await
+        blocking(move || blobs.put(Cursor::new(bytes), Path::new("bytes in memory"))).await
     }
 
     /// Keeps a copy of what a file holds now.
@@ -63,8 +63,12 @@ impl Blobs {
     pub async fn put_file(&self, path: impl AsRef<Path>) -> Result<PutBlob, Error> {
         let (blobs, path) = (self.clone(), path.as_ref().to_owned());
         blocking(move || {
-            let source = File::open(&path).map_err(|error| Error::blob(&path, &error))?;
-            blobs.put(Source { path: &path, source })
+            let unusable = |error: io::Error| Error::blob(&path, &error);
+            // opening a FIFO would wait for somebody to write into it
+            if !fs::metadata(&path).map_err(unusable)?.is_file() {
+                return Err(unusable(io::Error::other("not a regular file")));
+            }
+            blobs.put(File::open(&path).map_err(unusable)?, &path)
         })
         .await
     }
@@ -92,9 +96,9 @@ impl Blobs {
         .await
     }
 
-    fn put(&self, mut source: impl Read) -> Result<PutBlob, Error> {
+    fn put(&self, source: impl Read, name: &Path) -> Result<PutBlob, Error> {
         let unfinished = Unfinished::create(&self.dir)?;
-        let blob = unfinished.fill(&mut source)?;
+        let blob = unfinished.fill(source, name)?;
         let path = self.path(blob.digest);
         self.publish(&unfinished, &path, blob.digest).map_err(|error| Error::blob(&path, &error))?;
         Ok(blob)
@@ -106,9 +110,7 @@ impl Blobs {
         // a link never replaces what is there, as a rename would
         match fs::hard_link(&unfinished.path, path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let mut hasher = Hasher::default();
-                io::copy(&mut File::open(path)?, &mut hasher)?;
-                if Digest::finish(hasher.0) != digest {
+                if Digest::of(&fs::read(path)?) != digest {
                     tracing::warn!(path = %path.display(), "a damaged blob is replaced by its true content");
                     fs::rename(&unfinished.path, path)?;
                 }
@@ -153,14 +155,24 @@ impl Unfinished {
     }
 
     /// Writes all of the source, so that it survives a power cut.
-    fn fill(&self, source: &mut impl Read) -> Result<PutBlob, Error> {
-        let mut tee = Tee { file: &self.file, hasher: Hasher::default() };
-        let copy = || {
-            let size = io::copy(source, &mut tee)?;
-            self.file.sync_all()?;
-            Ok(PutBlob { digest: Digest::finish(tee.hasher.0), size })
-        };
-        copy().map_err(|error| Error::blob(&self.path, &error))
+    fn fill(&self, mut source: impl Read, name: &Path) -> Result<PutBlob, Error> {
+        let mut file = &self.file;
+        let mut hasher = Sha256::new();
+        let mut size = 0;
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let read = match source.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => &buffer[..read],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Error::blob(name, &error)),
+            };
+            hasher.update(read);
+            size += read.len() as u64;
+            file.write_all(read).map_err(|error| Error::blob(&self.path, &error))?;
+        }
+        file.sync_all().map_err(|error| Error::blob(&self.path, &error))?;
+        Ok(PutBlob { digest: Digest::finish(hasher), size })
     }
 }
 
@@ -168,50 +180,5 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         // after a replacement it is not there any more, and what can't be removed now is at the next start
         let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// Says which file could not be read.
-struct Source<'a> {
-    path: &'a Path,
-    source: File,
-}
-
-impl Read for Source<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display()));
-        self.source.read(buffer).map_err(named)
-    }
-}
-
-#[derive(Default)]
-struct Hasher(Sha256);
-
-impl io::Write for Hasher {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-struct Tee<'a> {
-    file: &'a File,
-    hasher: Hasher,
-}
-
-impl io::Write for Tee<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hasher.0.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }

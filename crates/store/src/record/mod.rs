@@ -37,7 +37,7 @@ impl PageRequest {
     }
 
     pub(crate) fn offset(self) -> i64 {
-        i64::from(self.number.max(1) - 1) * self.limit()
+        i64::from(self.number.max(1) - 1).saturating_mul(self.limit())
     }
 }
 

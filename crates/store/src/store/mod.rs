@@ -124,3 +124,96 @@ impl Store {
         self.writer.write(work).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::Executor as _;
+
+    use super::*;
+    use crate::DatabaseFailure;
+
+    async fn pragma(store: &Store, text: &'static str) {
+        let done: Result<(), Error> = store
+            .write(move |tx| {
+                Box::pin(async move {
+                    tx.sql().execute(text).await?;
+                    Ok(())
+                })
+            })
+            .await;
+        done.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_full_database_is_told_and_works_again_when_there_is_space() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let now = jiff::Timestamp::UNIX_EPOCH;
+        let mut names = Vec::new();
+        pragma(&store, "PRAGMA max_page_count = 60").await;
+        let error = loop {
+            let name = format!("{}-{}", names.len(), "x".repeat(1000));
+            match store.ensure_workspace(&name, now).await {
+                Ok(_) => names.push(name),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, Error::Database { kind: DatabaseFailure::Full, .. }), "{error}");
+        assert!(error.to_string().starts_with("database: the disk is full: "), "{error}");
+        assert!(names.len() > 5);
+        assert_eq!(store.workspaces().await.unwrap().len(), names.len());
+
+        pragma(&store, "PRAGMA max_page_count = 4294967294").await;
+        store.ensure_workspace("space again", now).await.unwrap();
+        assert_eq!(store.workspaces().await.unwrap().len(), names.len() + 1);
+    }
+
+    #[tokio::test]
+    async fn a_write_that_panics_is_undone_and_the_next_ones_go_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let mut changes = store.changes();
+        let now = jiff::Timestamp::UNIX_EPOCH;
+        let broken: Result<(), Error> = store
+            .write(move |tx| {
+                Box::pin(async move {
+                    let id = WorkspaceId::generate();
+                    sql::workspaces::insert(tx.sql(), id, "half", now).await?;
+                    tx.changed(Change::Workspace { id });
+                    panic!("on purpose")
+                })
+            })
+            .await;
+        assert_eq!(broken, Err(Error::Closed));
+        let kept = store.ensure_workspace("whole", now).await.unwrap();
+        assert_eq!(changes.recv().await, Ok(Change::Workspace { id: kept.id }));
+        assert_eq!(store.workspaces().await.unwrap(), [kept]);
+    }
+
+    #[tokio::test]
+    async fn a_write_that_is_refused_takes_none_of_those_with_it_that_share_its_transaction() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let mut changes = store.changes();
+        let now = jiff::Timestamp::UNIX_EPOCH;
+        let insert = |name: &'static str, refuse: bool| {
+            store.write(move |tx| {
+                Box::pin(async move {
+                    let id = WorkspaceId::generate();
+                    sql::workspaces::insert(tx.sql(), id, name, now).await?;
+                    tx.changed(Change::Workspace { id });
+                    if refuse { Err(Error::Refused("no".into())) } else { Ok(id) }
+                })
+            })
+        };
+        // on one thread the writer does not get to work before all three wait for it
+        let (first, second, third) = tokio::join!(insert("a", false), insert("b", true), insert("c", false));
+        assert_eq!(second, Err(Error::Refused("no".into())));
+        let names: Vec<_> = store.workspaces().await.unwrap().into_iter().map(|w| w.name).collect();
+        assert_eq!(names, ["a", "c"]);
+        for id in [first.unwrap(), third.unwrap()] {
+            assert_eq!(changes.try_recv(), Ok(Change::Workspace { id }));
+        }
+        assert!(changes.try_recv().is_err());
+    }
+}

@@ -1,0 +1,207 @@
+use std::collections::HashMap;
+
+use lifecycle::id::ConfigurationVersionId;
+use lifecycle::{Event, Facts, Stage, State, Work};
+use store::{
+    Commit, ConfigurationResult, Digest, NewConfigurationVersion, NewRun, Operation, PageRequest, Run,
+    RunFilter, RunOptions, Store, Workspace,
+};
+
+use super::{TO_CONFIRMATION, at, feed, finished, new_run, queued, queued_plan_only, through, workspace};
+
+pub(crate) async fn runs_queued_at_once_get_one_order(store: Store) {
+    let workspaces = [workspace(&store, "a").await, workspace(&store, "b").await];
+    let creations: Vec<_> = (0..60)
+        .map(|n| {
+            let (store, new) = (store.clone(), new_run(&workspaces[n % 2], Facts::default()));
+            tokio::spawn(async move { store.create_run(new).await.unwrap() })
+        })
+        .collect();
+    let mut runs = Vec::new();
+    for creation in creations {
+        runs.push(creation.await.unwrap());
+    }
+    runs.sort_by_key(|run| run.seq);
+    assert!(runs.windows(2).all(|pair| pair[0].seq < pair[1].seq));
+    assert_eq!(store.non_final_runs().await.unwrap(), runs);
+    for workspace in &workspaces {
+        let expected: Vec<_> =
+            runs.iter().filter(|run| run.workspace == workspace.id).map(Run::entry).collect();
+        assert_eq!(store.queue(workspace.id).await.unwrap(), expected);
+        assert_eq!(expected.len(), 30);
+    }
+    let journal: Vec<_> = store.journal_after(0, 100).await.unwrap().iter().map(|entry| entry.run).collect();
+    assert_eq!(journal, runs.iter().map(|run| run.id).collect::<Vec<_>>());
+}
+
+pub(crate) async fn runs_that_are_over_leave_the_queue(store: Store) {
+    let network = workspace(&store, "network").await;
+    let [first, second, third] = [
+        queued(&store, &network).await,
+        queued_plan_only(&store, &network).await,
+        queued(&store, &network).await,
+    ];
+    feed(&store, &second, Event::Cancel).await.unwrap();
+    let first = feed(&store, &first, Event::Start).await.unwrap();
+    assert_eq!(store.queue(network.id).await.unwrap(), [first.entry(), third.entry()]);
+    assert_eq!(store.non_final_runs().await.unwrap(), [first, third]);
+    let counts = HashMap::from([
+        (State::Canceled(Stage::Pending), 1),
+        (State::Planning(Work::Queued), 1),
+        (State::Pending, 1),
+    ]);
+    assert_eq!(store.counts().await.unwrap(), counts);
+}
+
+pub(crate) async fn the_current_run_holds_the_workspace_or_is_the_newest_final(store: Store) {
+    let network = workspace(&store, "network").await;
+    let current = async || store.current_run(network.id).await.unwrap().map(|run| run.id);
+    let latest = async || store.latest_final(network.id).await.unwrap().map(|run| run.id);
+    assert_eq!(current().await, None);
+    let speculative = queued_plan_only(&store, &network).await;
+    assert_eq!(current().await, None);
+
+    let first = queued(&store, &network).await;
+    queued(&store, &network).await;
+    assert_eq!(current().await, Some(first.id), "the first that waits, when there is nothing else");
+    let first = through(&store, &first, &TO_CONFIRMATION).await;
+    assert_eq!((current().await, latest().await), (Some(first.id), None));
+    feed(&store, &first, Event::Discard).await.unwrap();
+    assert_eq!((current().await, latest().await), (Some(first.id), Some(first.id)), "nobody holds it");
+
+    let third = queued(&store, &network).await;
+    feed(&store, &third, Event::Discard).await.unwrap();
+    feed(&store, &speculative, Event::Discard).await.unwrap();
+    assert_eq!(
+        (current().await, latest().await),
+        (Some(third.id), Some(third.id)),
+        "newest, and never plan-only"
+    );
+
+    workspace(&store, "empty").await;
+    let other = finished(&store, &workspace(&store, "other").await).await;
+    let all = store.current_runs().await.unwrap();
+    let all: HashMap<_, _> = all.into_iter().map(|(workspace, run)| (workspace, run.id)).collect();
+    assert_eq!(all, HashMap::from([(network.id, third.id), (other.workspace, other.id)]));
+}
+
+async fn configuration(store: &Store, workspace: &Workspace, sha: &str) -> ConfigurationVersionId {
+    let id = ConfigurationVersionId::generate();
+    let (source, created_at) = ("git".into(), at(0));
+    let new = NewConfigurationVersion { id, workspace: workspace.id, source, speculative: false, created_at };
+    store.create_configuration_version(new).await.unwrap();
+    let commit =
+        Commit { sha: sha.into(), reference: "main".into(), url: "https://git.example/infra.git".into() };
+    let result =
+        ConfigurationResult::Uploaded { digest: Digest::of(sha.as_bytes()), size: 1, commit: Some(commit) };
+    store.finish_configuration_version(id, result, at(1)).await.unwrap();
+    id
+}
+
+pub(crate) async fn runs_are_found_by_each_filter_alone_and_together(store: Store) {
+    let (network, storage) = (workspace(&store, "network").await, workspace(&store, "storage").await);
+    let commit = configuration(&store, &storage, "c0ffee12").await;
+    let facts = Facts::default();
+    let with_message = |message: &str, refresh_only| RunOptions {
+        message: message.into(),
+        refresh_only,
+        ..RunOptions::default()
+    };
+    let news = [
+        NewRun { options: with_message("Raise the limits", false), ..new_run(&network, facts) },
+        NewRun {
+            created_by: "linus".into(),
+            ..new_run(&network, Facts { plan_only: true, destroy: true, ..facts })
+        },
+        NewRun { source: "terraform+cloud".into(), ..new_run(&network, Facts { destroy: true, ..facts }) },
+        NewRun { options: with_message("", true), created_at: at(100), ..new_run(&storage, facts) },
+        NewRun { created_at: at(200), ..new_run(&storage, Facts { allow_empty_apply: true, ..facts }) },
+        NewRun { configuration_version: Some(commit), created_at: at(300), ..new_run(&storage, facts) },
+    ];
+    let mut ids = Vec::new();
+    for new in news {
+        ids.push(store.create_run(new).await.unwrap().id);
+    }
+    feed(&store, &store.run(ids[0]).await.unwrap(), Event::Discard).await.unwrap();
+
+    let all = RunFilter::default();
+    let some = |operation| RunFilter { operations: Some(vec![operation]), ..RunFilter::default() };
+    let search = |text: &str| RunFilter { search: Some(text.into()), ..RunFilter::default() };
+    let table: Vec<(RunFilter, &[usize])> = vec![
+        (all.clone(), &[5, 4, 3, 2, 1, 0]),
+        (RunFilter { workspaces: Some(vec![network.id]), ..all.clone() }, &[2, 1, 0]),
+        (RunFilter { workspaces: Some(vec![storage.id, network.id]), ..all.clone() }, &[5, 4, 3, 2, 1, 0]),
+        (RunFilter { workspaces: Some(vec![]), ..all.clone() }, &[]),
+        (RunFilter { states: Some(vec![State::Discarded(Stage::Pending)]), ..all.clone() }, &[0]),
+        (RunFilter { states: Some(vec![]), ..all.clone() }, &[]),
+        (some(Operation::PlanOnly), &[1]),
+        (some(Operation::Destroy), &[2]),
+        (some(Operation::RefreshOnly), &[3]),
+        (some(Operation::EmptyApply), &[4]),
+        (some(Operation::PlanAndApply), &[5, 0]),
+        (
+            RunFilter { operations: Some(vec![Operation::Destroy, Operation::PlanOnly]), ..all.clone() },
+            &[2, 1],
+        ),
+        (RunFilter { sources: Some(vec!["terraform+cloud".into()]), ..all.clone() }, &[2]),
+        (RunFilter { created_by: Some("linus".into()), ..all.clone() }, &[1]),
+        (RunFilter { created_by: Some("linu".into()), ..all.clone() }, &[]),
+        (RunFilter { commit: Some("c0ff".into()), ..all.clone() }, &[5]),
+        (RunFilter { commit: Some("0ffee".into()), ..all.clone() }, &[]),
+        (search("the LIMITS"), &[0]),
+        (search("inus"), &[1]),
+        (search("ffee"), &[5]),
+        (search(&ids[4].to_string()), &[4]),
+        (RunFilter { created_from: Some(at(100)), ..all.clone() }, &[5, 4, 3]),
+        (RunFilter { created_before: Some(at(100)), ..all.clone() }, &[2, 1, 0]),
+        (
+            RunFilter {
+                created_from: Some(at(100)),
+                created_before: Some(at(300)),
+                ..some(Operation::EmptyApply)
+            },
+            &[4],
+        ),
+        (RunFilter { commit: Some("c0".into()), ..search("ada") }, &[5]),
+    ];
+    for (filter, expected) in table {
+        let page = store.runs(&filter, PageRequest::first(100)).await.unwrap();
+        let found: Vec<_> =
+            page.items.iter().map(|run| ids.iter().position(|id| *id == run.id).unwrap()).collect();
+        assert_eq!(found, expected, "{filter:?}");
+        assert_eq!(page.total, expected.len() as u64, "{filter:?}");
+    }
+}
+
+pub(crate) async fn a_search_takes_signs_of_patterns_literally(store: Store) {
+    let network = workspace(&store, "network").await;
+    for message in ["100%", "1000", r"a\b", "a_b", "axb", "it's"] {
+        let options = RunOptions { message: message.into(), ..RunOptions::default() };
+        store.create_run(NewRun { options, ..new_run(&network, Facts::default()) }).await.unwrap();
+    }
+    for text in ["100%", r"a\b", "a_b", "it's"] {
+        let filter = RunFilter { search: Some(text.into()), ..RunFilter::default() };
+        let page = store.runs(&filter, PageRequest::first(10)).await.unwrap();
+        let found: Vec<_> = page.items.iter().map(|run| run.options.message.as_str()).collect();
+        assert_eq!(found, [text]);
+    }
+}
+
+pub(crate) async fn pages_are_newest_first_and_know_the_total(store: Store) {
+    let network = workspace(&store, "network").await;
+    let mut seqs = Vec::new();
+    for _ in 0..5 {
+        seqs.insert(0, queued(&store, &network).await.seq);
+    }
+    let page = async |number, size| {
+        let page = store.runs(&RunFilter::default(), PageRequest { number, size }).await.unwrap();
+        assert_eq!(page.total, 5);
+        page.items.iter().map(|run| run.seq).collect::<Vec<_>>()
+    };
+    assert_eq!(page(1, 2).await, seqs[..2]);
+    assert_eq!(page(2, 2).await, seqs[2..4]);
+    assert_eq!(page(3, 2).await, seqs[4..]);
+    assert!(page(4, 2).await.is_empty());
+    assert!(page(u32::MAX, u32::MAX).await.is_empty());
+    assert_eq!(page(0, 0).await, seqs[..1], "out of range is as near as can be");
+}

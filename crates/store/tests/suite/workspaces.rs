@@ -1,0 +1,95 @@
+use lifecycle::Event;
+use lifecycle::id::WorkspaceId;
+use store::{Change, Error, Lock, LockError, Store};
+
+use super::{TO_CONFIRMATION, at, new_run, queued, queued_plan_only, through, workspace};
+
+fn lock(by: &str) -> Lock {
+    Lock { by: by.into(), reason: "maintenance".into(), at: at(5) }
+}
+
+pub(crate) async fn a_name_keeps_its_id_and_a_workspace_that_comes_back_is_the_old_one(store: Store) {
+    let mut changes = store.changes();
+    let first = store.ensure_workspace("network", at(0)).await.unwrap();
+    assert_eq!(store.ensure_workspace("network", at(1)).await.unwrap(), first);
+    assert_ne!(store.ensure_workspace("Network", at(1)).await.unwrap().id, first.id);
+
+    let removed = store.mark_removed(first.id, at(2)).await.unwrap();
+    assert_eq!((removed.removed_at, removed.updated_at), (Some(at(2)), at(2)));
+    assert_eq!(store.mark_removed(first.id, at(3)).await.unwrap(), removed);
+    assert_eq!(store.workspaces().await.unwrap().len(), 2);
+
+    let back = store.ensure_workspace("network", at(4)).await.unwrap();
+    assert_eq!((back.id, back.created_at, back.removed_at), (first.id, at(0), None));
+    assert_eq!(store.workspace(first.id).await.unwrap(), back);
+    assert_eq!(store.workspace_by_name("network").await.unwrap(), Some(back));
+
+    assert_eq!(store.workspace_by_name("other").await.unwrap(), None);
+    let unknown = WorkspaceId::generate();
+    assert_eq!(store.workspace(unknown).await, Err(Error::NotFound(unknown.to_string())));
+    assert_eq!(store.mark_removed(unknown, at(5)).await, Err(Error::NotFound(unknown.to_string())));
+
+    // two made, one removed, one back; what changed nothing was not told
+    let told: Vec<_> = std::iter::from_fn(|| changes.try_recv().ok()).collect();
+    assert_eq!(told.iter().filter(|change| **change == Change::Workspace { id: first.id }).count(), 3);
+    assert_eq!(told.len(), 4);
+}
+
+pub(crate) async fn a_removed_workspace_takes_no_new_runs_and_its_runs_go_on(store: Store) {
+    let network = workspace(&store, "network").await;
+    let run = queued(&store, &network).await;
+    store.mark_removed(network.id, at(2)).await.unwrap();
+    let refused = store.create_run(new_run(&network, run.facts)).await;
+    assert_eq!(refused, Err(Error::WorkspaceRemoved("network".into())));
+    let run = through(&store, &run, &TO_CONFIRMATION).await;
+    through(&store, &run, &[Event::Discard]).await;
+}
+
+pub(crate) async fn of_two_who_lock_at_once_one_does(store: Store) {
+    let network = workspace(&store, "network").await;
+    let (ada, grace) = tokio::join!(
+        store.lock_workspace(network.id, lock("ada")),
+        store.lock_workspace(network.id, lock("grace"))
+    );
+    let (won, lost) = if ada.is_ok() { (ada, grace) } else { (grace, ada) };
+    let held = won.unwrap().lock.unwrap();
+    assert_eq!(lost, Err(LockError::Locked(held.clone())));
+    assert_eq!(store.workspace(network.id).await.unwrap().lock, Some(held));
+}
+
+pub(crate) async fn only_the_holder_unlocks_and_who_forces_it(store: Store) {
+    let network = workspace(&store, "network").await;
+    assert_eq!(store.unlock_workspace(network.id, "ada", at(6)).await, Err(LockError::NotLocked));
+    assert_eq!(store.force_unlock_workspace(network.id, at(6)).await, Err(LockError::NotLocked));
+
+    store.lock_workspace(network.id, lock("ada")).await.unwrap();
+    let refused = store.unlock_workspace(network.id, "grace", at(7)).await.unwrap_err();
+    assert_eq!(refused, LockError::LockedByAnother(lock("ada")));
+    assert_eq!(refused.to_string(), "the workspace is locked by User ada");
+    let unlocked = store.unlock_workspace(network.id, "ada", at(8)).await.unwrap();
+    assert_eq!((unlocked.lock, unlocked.updated_at), (None, at(8)));
+
+    store.lock_workspace(network.id, lock("ada")).await.unwrap();
+    assert_eq!(store.force_unlock_workspace(network.id, at(9)).await.unwrap().lock, None);
+    let unknown = WorkspaceId::generate();
+    let missing = LockError::Store(Error::NotFound(unknown.to_string()));
+    assert_eq!(store.lock_workspace(unknown, lock("ada")).await, Err(missing));
+}
+
+pub(crate) async fn a_workspace_that_a_run_holds_cannot_be_locked(store: Store) {
+    let network = workspace(&store, "network").await;
+    // neither holds it: the one waits, the other never does
+    let run = queued(&store, &network).await;
+    let speculative = queued_plan_only(&store, &network).await;
+    through(&store, &speculative, &TO_CONFIRMATION[..2]).await;
+    store.lock_workspace(network.id, lock("ada")).await.unwrap();
+    store.unlock_workspace(network.id, "ada", at(6)).await.unwrap();
+
+    let run = through(&store, &run, &TO_CONFIRMATION).await;
+    assert_eq!(store.lock_workspace(network.id, lock("ada")).await, Err(LockError::HeldByRun(run.id)));
+    assert_eq!(store.unlock_workspace(network.id, "ada", at(7)).await, Err(LockError::HeldByRun(run.id)));
+    assert_eq!(store.force_unlock_workspace(network.id, at(7)).await, Err(LockError::HeldByRun(run.id)));
+
+    through(&store, &run, &[Event::Discard]).await;
+    store.lock_workspace(network.id, lock("ada")).await.unwrap();
+}
