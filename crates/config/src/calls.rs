@@ -65,14 +65,15 @@ impl<'a, 'b> Resolver<'a, 'b> {
             return;
         }
         let span = self.span_of(name);
-        let issue = Issue::error(
-            Code::UndefinedVariable,
-            &span,
-            format!("nothing is called {}", quoted(name.as_str())),
-        )
-        .label("not defined")
-        .help(format!("for a string, put it in quotes: \"{}\"", name.as_str()));
-        self.report(issue);
+        let (message, help) = match self.context.is_hidden(&span) {
+            // a secret without its quotes
+            true => ("this name is not defined".into(), "for a string, put it in quotes".into()),
+            false => (
+                format!("nothing is called {}", quoted(name.as_str())),
+                format!("for a string, put it in quotes: \"{}\"", name.as_str()),
+            ),
+        };
+        self.report(Issue::error(Code::UndefinedVariable, &span, message).label("not defined").help(help));
     }
 
     /// The call's value; reports why it has none.
@@ -107,7 +108,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
     }
 
     /// The one argument, a string that is known here.
-    fn argument(&mut self, call: &FuncCall, span: &Span) -> Option<String> {
+    fn argument(&mut self, call: &FuncCall, span: &Span) -> Option<Argument> {
         let name = call.name.name.as_str();
         let example = if name == "env" { "env(\"NAME\")" } else { "file(\"path\")" };
         let fault = |message: String| {
@@ -128,7 +129,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
             scope.declare_var(name.clone(), value.clone());
         }
         match hcl::Expression::from(argument.clone()).evaluate(&scope) {
-            Ok(hcl::Value::String(argument)) => Some(argument),
+            Ok(hcl::Value::String(text)) => Some(Argument { text, quotable: argument.is_str() }),
             Ok(_) => {
                 self.report(fault(format!("`{name}` takes a string")));
                 None
@@ -144,39 +145,33 @@ impl<'a, 'b> Resolver<'a, 'b> {
         }
     }
 
-    fn env(&mut self, name: &str, span: &Span) -> Option<String> {
-        let legal = !name.is_empty() && !name.contains(['=', '\0']);
-        let value = legal.then(|| self.context.host.env(name)).flatten();
-        let issue = match value.map(std::ffi::OsString::into_string) {
-            Some(Ok(value)) => return Some(value),
-            Some(Err(_)) => Issue::error(
-                Code::MissingEnvironment,
-                span,
-                format!("the environment variable {} is not UTF-8", quoted(name)),
-            )
-            .help("set it to text, or put the bytes in encoded form"),
-            None => Issue::error(
-                Code::MissingEnvironment,
-                span,
-                format!("the environment variable {} is not set", quoted(name)),
-            )
-            .label("not set")
-            .help(format!("set {} in the environment of the daemon", quoted(name))),
+    fn env(&mut self, Argument { text, quotable }: &Argument, span: &Span) -> Option<String> {
+        let legal = !text.is_empty() && !text.contains(['=', '\0']);
+        let value = legal.then(|| self.context.host.env(text)).flatten();
+        let name = if *quotable { quoted(text) } else { "of this name".into() };
+        let issue = |what| {
+            Issue::error(Code::MissingEnvironment, span, format!("the environment variable {name} is {what}"))
         };
-        self.report(issue);
+        match value.map(std::ffi::OsString::into_string) {
+            Some(Ok(value)) => return Some(value),
+            Some(Err(_)) => self.report(issue("not UTF-8").help("encode its value, in base64 for instance")),
+            None => {
+                self.report(issue("not set").label("not set").help("set it in the environment of the daemon"))
+            }
+        }
         None
     }
 
-    fn file(&mut self, path: &str, span: &Span) -> Option<String> {
+    fn file(&mut self, Argument { text, quotable }: &Argument, span: &Span) -> Option<String> {
         let issue = |message| Issue::error(Code::UnreadableFile, span, message);
-        let path = match crate::text::resolve(path, self.context.base) {
+        let path = match crate::text::resolve(text, self.context.base) {
             Ok(path) => path,
             Err(fault) => {
                 self.report(issue(format!("invalid path: {}", fault.what)).help(fault.help));
                 return None;
             }
         };
-        let shown = quoted(&path.to_string_lossy());
+        let shown = if *quotable { quoted(&path.to_string_lossy()) } else { "the file".into() };
         let content = match self.context.host.read_file(&path) {
             Ok(content) => content,
             Err(error) => {
@@ -185,16 +180,19 @@ impl<'a, 'b> Resolver<'a, 'b> {
                 return None;
             }
         };
-        match String::from_utf8(content) {
-            Ok(text) => Some(without_last_line_break(text)),
-            Err(_) => {
-                self.report(
-                    issue(format!("{shown} is not UTF-8 text")).help("encode it, in base64 for instance"),
-                );
-                None
-            }
-        }
+        let text = String::from_utf8(content).map(without_last_line_break);
+        text.map_err(|_| {
+            self.report(issue(format!("{shown} is not UTF-8 text")).help("encode it, in base64 for instance"))
+        })
+        .ok()
     }
+}
+
+/// What a function is called with.
+struct Argument {
+    text: String,
+    /// Whether it stands in the file, and does not come from another call.
+    quotable: bool,
 }
 
 /// A secret in a file nearly always ends in a line break that is no part of it.

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Related, Severity};
 use crate::host::Host;
+use crate::node::Node;
 use crate::source::{DefinedAt, SourceFile};
 
 /// Byte offsets in the file.
@@ -123,6 +124,15 @@ impl<'a> Context<'a> {
     /// Nothing of the span may be shown.
     pub(crate) fn hide(&mut self, span: &Span) {
         self.hidden.push(span.clone());
+    }
+
+    pub(crate) fn is_hidden(&self, span: &Span) -> bool {
+        self.hidden.iter().any(|hidden| hidden.start < span.end && span.start < hidden.end)
+    }
+
+    /// The value as it is written, if a message may quote it.
+    pub(crate) fn quotable(&self, node: &Node) -> Option<&str> {
+        (node.literal && !self.is_hidden(&node.span)).then(|| self.text(&node.span))
     }
 
     /// The attribute or key there is not to be read: its name stands there twice, and that has been reported.

@@ -40,13 +40,12 @@ pub(crate) fn evaluate(expr: &Expression, outer: &Span, context: &mut Context<'_
 
 /// Whether the number would not be the one that was written; says so.
 pub(crate) fn report_rounding(number: hcl_edit::Number, span: &Span, context: &mut Context<'_>) -> bool {
-    let written = context.text(span).to_owned();
-    let exact = number::is_exact(&written, number);
+    let exact = number::is_exact(context.text(span), number);
     if !exact {
         context.report(
             Issue::error(Code::NumberPrecision, span, "this number has more digits than can be kept")
                 .label("would be rounded")
-                .help(format!("quote it: \"{written}\"; terraform turns the string into a number")),
+                .help("put it in quotes: terraform turns the string into a number"),
         );
     }
     !exact
@@ -76,14 +75,10 @@ fn entries(object: &Object, span: &Span, context: &mut Context<'_>) -> Vec<Entry
         let value = evaluate(value.expr(), &key_span, context);
         let Some(key) = entry_key(key, &key_span, context) else { continue };
         if let Some(first) = entries.iter().find(|entry| entry.key == key) {
-            let issue = Issue::error(
-                Code::Duplicate,
-                &key_span,
-                format!("the key {} stands here twice", quoted(&key)),
-            )
-            .label("again here")
-            .related(&first.key_span, "first here")
-            .help("remove one of them");
+            let issue = Issue::error(Code::Duplicate, &key_span, format!("{} is set twice", quoted(&key)))
+                .label("again here")
+                .related(&first.key_span, "first here")
+                .help("remove one of them");
             context.report(issue);
             continue;
         }

@@ -1,10 +1,90 @@
 //! The config file: its language, its mistakes, and what it says.
+//!
+//! ```text
+//!  text ─ parse ─> body ─ fields ─> nodes (values with places) ─ decode, sections ─> Config
+//!           │               │                                          │
+//!           └───────────────┴──────── issues, all of them ─────────────┴──────────> Diagnostics
+//! ```
+//!
+//! [`Config::load`] reads a file and gives either a [`Loaded`] (a [`Config`] that can be used, with warnings) or
+//! [`Diagnostics`]: every mistake, each with file, line, column, what is wrong, and what would be right.
+//!
+//! # The language
+//!
+//! HCL, one file. Attributes are `name = value`; blocks are `name "label" { … }`. Relative paths start at the file's
+//! directory. `null` is as good as not set. Names (of an organization, user, team, policy set, workspace) have
+//! letters, digits, `-` and `_`, at most 90, and don't begin with `-`; no two blocks of one type have the same.
+//!
+//! | where | attribute or block | value | default |
+//! |---|---|---|---|
+//! | file | `organization` | name | required |
+//! | file | `server`, `user "…"`, `team "…"`, `policy_set "…"`, `workspace "…"` | blocks; `server` at most once | |
+//! | `server` | `listen` | IP address and port | `"127.0.0.1:8080"` |
+//! | | `data_dir` | path | `"./data"` |
+//! | | `max_concurrent_runs` | 1 to 1000 | `4` |
+//! | | `terraform` | name or path of a binary | `"terraform"` |
+//! | | `cancel_grace` | duration, 100 ms to a day | `"2m"` |
+//! | | `force_cancel_after` | duration, up to a day | `"10s"` |
+//! | | `public_url` | http or https URL without a path | where it listens |
+//! | `user` | `token_sha256` | 64 hexadecimal digits, or a list of such | required |
+//! | `team` | `members` | list of users | required |
+//! | `policy_set` | `path` | path of a directory that is there | required |
+//! | | `workspaces` | list of patterns with `*` and `?` | `["*"]` |
+//! | `workspace` | `source "git"` or `source "directory"` | exactly one block | required |
+//! | | `description` | one line | |
+//! | | `terraform` | name or path of a binary | the server's |
+//! | | `auto_apply` | true or false | `false` |
+//! | | `variables`, `sensitive_variables` | map of any values | `{}` |
+//! | | `environment`, `sensitive_environment` | map of strings | `{}` |
+//! | | `access` | map of teams to `"read"`, `"plan"`, `"write"` or `"admin"` | `{}` |
+//! | `source "git"` | `url` | URL, `user@host:path`, or a path that begins with `/`, `./` or `../` | required |
+//! | | `ref` | branch, tag, full ref or commit | `"HEAD"` |
+//! | | `path` | folder within the repository | its root |
+//! | `source "directory"` | `path` | path | required |
+//!
+//! Durations are written `"90s"`, `"2m"`, `"1h30m"`. The team [`OWNERS`] may do everything; a file in which nobody is
+//! in it gets a warning.
+//!
+//! Refused in `environment`, since they would change what a plan means or break its isolation: `TF_CLI_ARGS*`,
+//! `TF_WORKSPACE`, `TF_DATA_DIR`, `TF_IN_AUTOMATION`, `TF_INPUT`. Everything else may be set, `PATH`, `HOME`,
+//! `TF_CLI_CONFIG_FILE`, `TF_LOG` and `TF_VAR_…` included.
+//!
+//! # Expressions
+//!
+//! Strings with templates, heredocs, lists, maps, conditionals, comparisons, `for`, splats and indices, and two
+//! functions:
+//!
+//! - `env("NAME")`: the variable from the daemon's environment. One that is not set is a mistake.
+//! - `file("path")`: the text of a file, without one line break at its end: that is how secrets are kept in files,
+//!   and the line break is no part of them.
+//!
+//! Every call counts, also one in the branch of a conditional that is not taken, and its argument can't depend on
+//! what a `for` binds. There are no other functions (`try` and `can` neither: what a file means must not depend on
+//! what fails), no variables, and no arithmetic. Numbers are 64 bits; one that would be rounded is refused.
+//!
+//! # Invariants
+//!
+//! - Finding one mistake hides no other, with one exception: behind a syntax error nothing is looked at.
+//! - A mistake is reported once: what depends on something that was reported stays silent.
+//! - No message holds a sensitive value or one that came from the environment or a file. [`Diagnostics::render`] shows
+//!   lines of the file, with literals of sensitive attributes starred out (after a syntax error nobody can tell which
+//!   those are); the one-line forms (`Display`) quote no line at all, and are the ones for logs.
+//! - Two [`WorkspaceConfig`]s are equal if they say the same, wherever they stand: a reload compares them.
+//! - The machine is asked only through [`Host`]. Whether a source or a terraform binary exists is not asked at all:
+//!   that is found out by the run that needs it, and reported there.
+//!
+//! # Failure modes
+//!
+//! An unreadable file or one that is not UTF-8 is a diagnostic like any other. Nothing here panics on any text, or
+//! waits: special files are not opened. A `for` within a `for` can make values that are exponentially larger than
+//! their text; whoever may write the config file may also name the binary that is run, and is trusted.
 
 mod calls;
 mod context;
 mod decode;
 mod diagnostic;
 mod expression;
+mod fields;
 mod git;
 mod host;
 mod load;

@@ -5,10 +5,10 @@ use hcl_edit::structure::{Block, Body};
 use indexmap::IndexMap;
 
 use crate::context::{Context, Names};
-use crate::decode::Fields;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::fields::Fields;
 use crate::host::Host;
-use crate::model::{Config, OWNERS};
+use crate::model::Config;
 use crate::parse::parse;
 use crate::schema::FILE;
 use crate::sections::{self, Tokens};
@@ -99,7 +99,7 @@ fn read(text: &str, name: String, path: &Path, host: &dyn Host) -> Result<Loaded
 
 /// `None` if something is missing altogether. Other mistakes are only in the findings.
 fn decode(body: &Body, file: PathBuf, context: &mut Context<'_>) -> Option<Config> {
-    let fields = Fields::read(body, &(0..0), &FILE, context);
+    let fields = Fields::read(body, "the config file".into(), &(0..0), &FILE, context);
     let users = labelled(&fields, "user", |names| &mut names.users, context);
     let teams = labelled(&fields, "team", |names| &mut names.teams, context);
     let policy_sets = labelled(&fields, "policy_set", |names| &mut names.policy_sets, context);
@@ -109,10 +109,10 @@ fn decode(body: &Body, file: PathBuf, context: &mut Context<'_>) -> Option<Confi
     let server = sections::server(fields.blocks("server"), context);
     let mut tokens = Tokens::new();
     let users = decoded(users, |name, block| sections::user(name, block, &mut tokens, context));
+    sections::warn_without_owners(&teams, context);
     let teams = decoded(teams, |name, block| sections::team(name, block, context));
     let policy_sets = decoded(policy_sets, |name, block| sections::policy_set(name, block, context));
     let workspaces = decoded(workspaces, |name, block| sections::workspace(name, block, context));
-    sections::warn_without_owners(teams.get(OWNERS), context);
     Some(Config { file, server, organization: organization?, users, teams, policy_sets, workspaces })
 }
 

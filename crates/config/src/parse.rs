@@ -157,7 +157,8 @@ fn advice(message: &str, text: &str, offset: usize) -> String {
     if message.starts_with("invalid block body") && lines.get(line).is_some_and(|line| line.contains('{')) {
         return "a block on one line holds one attribute at most: give each a line of its own".into();
     }
-    if message.starts_with("invalid block body") || rest.is_empty() {
+    let open_bracket = ["invalid block body", "expected `]`", "expected `)`", "expected `}`"];
+    if open_bracket.iter().any(|start| message.starts_with(start)) || rest.is_empty() {
         return "is every `{`, `[` and `(` closed?".into();
     }
     if message == "unexpected token" {

@@ -9,7 +9,7 @@ pub(crate) struct Entry {
 
 /// What a body may hold.
 pub(crate) struct Schema {
-    /// The body, as the subject of a sentence.
+    /// All bodies of the kind, as the subject of a sentence.
     pub(crate) what: &'static str,
     pub(crate) attributes: &'static [Entry],
     pub(crate) blocks: &'static [Entry],
@@ -18,6 +18,11 @@ pub(crate) struct Schema {
 impl Schema {
     pub(crate) fn attribute(&self, name: &str) -> Option<&Entry> {
         self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+
+    /// The names of the attributes, then of the blocks.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.attributes.iter().chain(self.blocks).map(|entry| entry.name)
     }
 
     pub(crate) fn block(&self, name: &str) -> Option<&Entry> {

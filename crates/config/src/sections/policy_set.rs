@@ -2,9 +2,11 @@ use hcl_edit::structure::Block;
 
 use super::header;
 use crate::context::{Context, Issue};
-use crate::decode::{Fields, List};
+use crate::decode::List;
 use crate::diagnostic::Code;
+use crate::fields::Fields;
 use crate::model::PolicySetConfig;
+use crate::node::Value;
 use crate::schema::POLICY_SET;
 use crate::suggest::quoted;
 use crate::text::LocalPath;
@@ -13,14 +15,15 @@ use crate::values::Pattern;
 /// A `policy_set` block.
 pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -> Option<PolicySetConfig> {
     let span = header(block);
-    let fields = Fields::read(&block.body, &span, &POLICY_SET, context);
+    let fields =
+        Fields::read(&block.body, format!("the policy set {}", quoted(name)), &span, &POLICY_SET, context);
     let path = fields.required("path", context).map(|LocalPath(path)| path);
     if let (Some(path), Some(node)) = (&path, fields.node("path"))
         && !context.host.is_dir(path)
     {
-        let message = match node.literal {
-            true => format!("invalid `path`: {} is not a directory", quoted(&path.to_string_lossy())),
-            false => "invalid `path`: it leads to no directory".into(),
+        let message = match context.quotable(node) {
+            Some(_) => format!("invalid `path`: {} is not a directory", quoted(&path.to_string_lossy())),
+            None => "invalid `path`: it leads to no directory".into(),
         };
         let help = "name a folder with policies; a relative path starts at the config file's directory";
         context.report(
@@ -41,7 +44,7 @@ pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -
                     );
                 }
             }
-            if matches!(&node.value, crate::node::Value::List(nodes) if nodes.is_empty()) {
+            if matches!(&node.value, Value::List(nodes) if nodes.is_empty()) {
                 let message = format!("the policy set {} applies to no workspace", quoted(name));
                 let help = "leave `workspaces` out to apply it to all";
                 context.report(Issue::warning(Code::NoEffect, &node.span, message).help(help));

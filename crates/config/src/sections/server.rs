@@ -5,8 +5,8 @@ use hcl_edit::structure::Block;
 
 use super::header;
 use crate::context::{Context, Issue};
-use crate::decode::Fields;
 use crate::diagnostic::Code;
+use crate::fields::Fields;
 use crate::model::ServerConfig;
 use crate::schema::SERVER;
 use crate::text::{LocalPath, Program};
@@ -44,7 +44,7 @@ pub(crate) fn server<'a>(blocks: impl Iterator<Item = &'a Block>, context: &mut 
 
 fn read(block: &Block, settings: &mut ServerConfig, context: &mut Context<'_>) {
     let span = header(block);
-    let fields = Fields::read(&block.body, &span, &SERVER, context);
+    let fields = Fields::read(&block.body, "`server`".into(), &span, &SERVER, context);
     set(&mut settings.listen, fields.optional("listen", context));
     set(&mut settings.data_dir, fields.optional("data_dir", context).map(|LocalPath(path)| path));
     let runs = fields.whole("max_concurrent_runs", 1..=1000, context);

@@ -3,8 +3,9 @@
 use indexmap::IndexMap;
 
 use crate::context::{Context, Issue, Span};
-use crate::decode::{Decode, Fields, mismatch};
+use crate::decode::{Decode, mismatch};
 use crate::diagnostic::Code;
+use crate::fields::Fields;
 use crate::node::{Entry, Node, Value};
 use crate::sensitive::Sensitive;
 use crate::suggest::quoted;
@@ -47,7 +48,7 @@ pub(crate) fn environment(
         let mut usable = Vec::new();
         for entry in entries(fields, name, context) {
             let allowed = is_environment_name(entry, context);
-            if let (Some(value), true) = (environment_value(&entry.value, name, context), allowed) {
+            if let (Some(value), true) = (environment_value(entry, name, context), allowed) {
                 usable.push((entry.key.clone(), entry.key_span.clone(), value));
             }
         }
@@ -131,8 +132,9 @@ fn is_environment_name(entry: &Entry, context: &mut Context<'_>) -> bool {
     false
 }
 
-fn environment_value(node: &Node, attribute: &str, context: &mut Context<'_>) -> Option<String> {
-    let value = String::decode(node, attribute, context)?;
+fn environment_value(entry: &Entry, attribute: &str, context: &mut Context<'_>) -> Option<String> {
+    let node = &entry.value;
+    let value = String::decode(node, &format!("{attribute}.{}", entry.key), context)?;
     if value.contains('\0') {
         let issue = Issue::error(Code::InvalidValue, &node.span, "an environment variable can't hold a NUL");
         context.report(issue.help("encode the value, in base64 for instance"));

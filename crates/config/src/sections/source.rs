@@ -3,8 +3,8 @@ use hcl_edit::structure::Block;
 use super::header;
 use super::labels::only_label;
 use crate::context::{Context, Issue, Span};
-use crate::decode::Fields;
 use crate::diagnostic::Code;
+use crate::fields::Fields;
 use crate::git::{Reference, RepositoryPath, RepositoryUrl};
 use crate::model::{GitSource, Source};
 use crate::schema::{DIRECTORY_SOURCE, GIT_SOURCE};
@@ -16,15 +16,15 @@ const EXAMPLES: &str = "`source \"directory\" { path = \"./infra\" }` or \
                         their own";
 
 /// The one `source` block of a workspace.
-pub(crate) fn source<'a>(
+pub(crate) fn source(
     workspace: &str,
     workspace_header: &Span,
-    blocks: impl Iterator<Item = &'a Block>,
+    fields: &Fields<'_>,
     context: &mut Context<'_>,
 ) -> Option<Source> {
     let mut first: Option<Span> = None;
     let mut result = None;
-    for block in blocks {
+    for block in fields.blocks("source") {
         let span = header(block);
         let source = read(block, &span, context);
         match &first {
@@ -41,7 +41,7 @@ pub(crate) fn source<'a>(
             }
         }
     }
-    if first.is_none() {
+    if first.is_none() && !fields.is_attempted("source") {
         let message = format!("the workspace {} has no source", quoted(workspace));
         let issue = Issue::error(Code::Missing, workspace_header, message).label("no `source` block");
         context.report(issue.help(format!("add {EXAMPLES}")));
@@ -54,7 +54,7 @@ fn read(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source>
     match kind {
         "git" => git(block, span, context),
         "directory" => {
-            let fields = Fields::read(&block.body, span, &DIRECTORY_SOURCE, context);
+            let fields = Fields::read(&block.body, "this source".into(), span, &DIRECTORY_SOURCE, context);
             let LocalPath(path) = fields.required("path", context)?;
             Some(Source::Directory { path })
         }
@@ -71,15 +71,13 @@ fn read(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source>
 }
 
 fn git(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source> {
-    let fields = Fields::read(&block.body, span, &GIT_SOURCE, context);
+    let fields = Fields::read(&block.body, "this source".into(), span, &GIT_SOURCE, context);
     let url = fields.required::<RepositoryUrl>("url", context);
     if let (Some(url), Some(node)) = (&url, fields.node("url"))
         && url.holds_password()
     {
         let (message, span) = ("the URL holds a password, which will stand in logs", node.span.clone());
-        if node.literal {
-            context.hide(&span);
-        }
+        context.hide(&span);
         let issue = Issue::warning(Code::ExposedSecret, &span, message);
         context.report(issue.help("use an SSH key or a credential helper of git"));
     }

@@ -2,8 +2,9 @@ use hcl_edit::structure::Block;
 
 use super::header;
 use crate::context::{Context, Issue, Names, Span};
-use crate::decode::{Fields, List};
+use crate::decode::List;
 use crate::diagnostic::Code;
+use crate::fields::Fields;
 use crate::model::{OWNERS, TeamConfig};
 use crate::schema::TEAM;
 use crate::suggest::{listed, nearest, quoted};
@@ -11,7 +12,7 @@ use crate::suggest::{listed, nearest, quoted};
 /// A `team` block.
 pub(crate) fn team(name: &str, block: &Block, context: &mut Context<'_>) -> Option<TeamConfig> {
     let span = header(block);
-    let fields = Fields::read(&block.body, &span, &TEAM, context);
+    let fields = Fields::read(&block.body, format!("the team {}", quoted(name)), &span, &TEAM, context);
     let List(listed) = fields.required::<List<String>>("members", context)?;
     let mut members: Vec<(String, Span)> = Vec::with_capacity(listed.len());
     for (member, span) in listed {
@@ -38,9 +39,7 @@ pub(crate) fn unknown(kind: &str, name: &str, span: &Span, known: &Names) -> Iss
     let names = || known.keys().map(String::as_str);
     let help = match nearest(name, names()) {
         Some(near) => format!("did you mean {}?", quoted(near)),
-        None if known.is_empty() => {
-            format!("no {kind} is defined: add `{kind} \"{}\" {{ … }}`", name.escape_default())
-        }
+        None if known.is_empty() => format!("no {kind} is defined: add `{kind} \"name\" {{ … }}`"),
         None => format!("the {kind}s are {}", listed(names(), "and")),
     };
     Issue::error(Code::UnknownReference, span, format!("there is no {kind} {}", quoted(name)))
@@ -48,12 +47,17 @@ pub(crate) fn unknown(kind: &str, name: &str, span: &Span, known: &Names) -> Iss
         .help(help)
 }
 
-/// Warns if nobody is in the owners team, or if there is none.
-pub(crate) fn warn_without_owners(owners: Option<&TeamConfig>, context: &mut Context<'_>) {
-    if owners.is_some_and(|owners| !owners.members.is_empty()) {
-        return;
-    }
-    let span = context.names.teams.get(OWNERS).cloned().unwrap_or(0..0);
+/// Warns if nobody can be an owner. One who is listed and not defined has been reported as that.
+pub(crate) fn warn_without_owners(blocks: &[(&str, &Block)], context: &mut Context<'_>) {
+    let lists_nobody = |block: &Block| {
+        let members = block.body.get_attribute("members").and_then(|members| members.value.as_array());
+        members.is_some_and(hcl_edit::expr::Array::is_empty)
+    };
+    let span = match blocks.iter().find(|(name, _)| *name == OWNERS) {
+        None => 0..0,
+        Some((_, block)) if lists_nobody(block) => header(block),
+        Some(_) => return,
+    };
     let message = "nobody is an owner: failed policies can't be overridden";
     let issue = Issue::warning(Code::NoOwner, &span, message);
     context.report(issue.help("add `team \"owners\" { members = [\"name\"] }`"));

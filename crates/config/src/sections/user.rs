@@ -4,9 +4,11 @@ use hcl_edit::structure::Block;
 
 use super::header;
 use crate::context::{Context, Issue, Span};
-use crate::decode::{Fields, OneOrMore};
+use crate::decode::OneOrMore;
 use crate::diagnostic::Code;
+use crate::fields::Fields;
 use crate::model::UserConfig;
+use crate::node::Value;
 use crate::schema::USER;
 use crate::suggest::quoted;
 use crate::values::TokenDigest;
@@ -22,14 +24,14 @@ pub(crate) fn user(
     context: &mut Context<'_>,
 ) -> Option<UserConfig> {
     let span = header(block);
-    let fields = Fields::read(&block.body, &span, &USER, context);
-    let OneOrMore(listed) = fields.required::<OneOrMore<TokenDigest>>("token_sha256", context)?;
-    if let (true, Some(node)) = (listed.is_empty(), fields.node("token_sha256"))
-        && !has_elements(node)
+    let fields = Fields::read(&block.body, format!("the user {}", quoted(name)), &span, &USER, context);
+    let help = || format!("`signalbox token new {name}` makes a token and prints the line that belongs here");
+    let OneOrMore(listed) = fields.required_or::<OneOrMore<TokenDigest>>("token_sha256", help, context)?;
+    if let Some(node) = fields.node("token_sha256")
+        && matches!(&node.value, Value::List(nodes) if nodes.is_empty())
     {
         let message = format!("the user {} has no token", quoted(name));
-        let help = "`signalbox token new USER` makes one and prints the line that belongs here";
-        context.report(Issue::error(Code::InvalidValue, &node.span, message).help(help));
+        context.report(Issue::error(Code::InvalidValue, &node.span, message).help(help()));
     }
     for (digest, span) in &listed {
         let Some((owner, first)) = tokens.get(digest) else {
@@ -49,8 +51,4 @@ pub(crate) fn user(
     }
     let tokens = listed.into_iter().map(|(digest, _)| digest).collect();
     Some(UserConfig { name: name.to_owned(), tokens, defined_at: context.defined_at(&span) })
-}
-
-fn has_elements(node: &crate::node::Node) -> bool {
-    matches!(&node.value, crate::node::Value::List(nodes) if !nodes.is_empty())
 }

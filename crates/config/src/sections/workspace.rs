@@ -9,8 +9,9 @@ use super::settings::{environment, variables, warn_about_variables_set_twice};
 use super::source::source;
 use super::team::unknown;
 use crate::context::{Context, Issue};
-use crate::decode::{Decode, Fields, mismatch};
+use crate::decode::{Decode, mismatch};
 use crate::diagnostic::Code;
+use crate::fields::Fields;
 use crate::model::{OWNERS, WorkspaceConfig};
 use crate::node::Value;
 use crate::schema::WORKSPACE;
@@ -21,8 +22,9 @@ use crate::text::{Line, Program};
 pub(crate) fn workspace(name: &str, block: &Block, context: &mut Context<'_>) -> Option<WorkspaceConfig> {
     hide_sensitive_literals(block, context);
     let span = header(block);
-    let fields = Fields::read(&block.body, &span, &WORKSPACE, context);
-    let source = source(name, &span, fields.blocks("source"), context);
+    let fields =
+        Fields::read(&block.body, format!("the workspace {}", quoted(name)), &span, &WORKSPACE, context);
+    let source = source(name, &span, &fields, context);
     let (variables, sensitive_variables) = variables(&fields, context);
     let (environment, sensitive_environment) = environment(&fields, context);
     warn_about_variables_set_twice(&fields, context);
@@ -64,7 +66,7 @@ fn access(fields: &Fields<'_>, context: &mut Context<'_>) -> IndexMap<String, Ac
         return mismatch(node, "access", "a map", context).unwrap_or(access);
     };
     for entry in entries {
-        let level = AccessLevel::decode(&entry.value, "access", context);
+        let level = AccessLevel::decode(&entry.value, &format!("access.{}", entry.key), context);
         if entry.key == OWNERS {
             let message = format!("the team {} may do everything without being named here", quoted(OWNERS));
             let issue = Issue::warning(Code::NoEffect, &entry.key_span, message).label("without effect");

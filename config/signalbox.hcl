@@ -1,0 +1,95 @@
+# Every setting there is. A line that begins with `#` and one space explains; every other line that begins with `#` is
+# a setting that is switched off, because it needs something that is not here. `signalbox config check FILE` says what
+# is wrong with a file, all of it at once. A running daemon takes a changed file over; one with mistakes changes nothing.
+
+# The daemon itself. All of these have defaults, which are the values here.
+server {
+  listen              = "127.0.0.1:8080" # IP address and port
+  data_dir            = "./data"         # runs, logs, states; relative paths start at this file's directory
+  max_concurrent_runs = 4                # stages of terraform at once, 1 to 1000
+  terraform           = "terraform"      # name or path of the binary; a workspace may have its own
+  cancel_grace        = "2m"             # from the interrupt of a cancel to the kill of what is still alive
+  force_cancel_after  = "10s"            # from a cancel to the moment when a force-cancel is allowed
+
+  # The address under which clients reach the daemon, if it is not http:// and `listen`: behind a proxy, for example.
+  #public_url = "https://signalbox.example.com"
+}
+
+organization = "acme"
+
+# Who may come in. `signalbox token new NAME` makes a token and prints this line. Two tokens are written as a list, so
+# that a new one can be handed out before the old one goes.
+user "owner" {
+  token_sha256 = "0000000000000000000000000000000000000000000000000000000000000001"
+}
+
+user "operator" {
+  token_sha256 = [
+    "0000000000000000000000000000000000000000000000000000000000000002",
+    "0000000000000000000000000000000000000000000000000000000000000003",
+  ]
+}
+
+# The owners may do everything, and only they override policies. What other teams may do is said in each workspace.
+team "owners" {
+  members = ["owner"]
+}
+
+team "platform" {
+  members = ["operator"]
+}
+
+# A folder of policies, and the workspaces whose plans they judge: `*` stands for any characters, `?` for one. Without
+# `workspaces` it is all of them.
+#policy_set "baseline" {
+#  path       = "./policies/baseline"
+#  workspaces = ["network-*"]
+#}
+
+# A configuration that lies on this machine.
+workspace "hello" {
+  source "directory" {
+    path = "./demo"
+  }
+  access = { platform = "write" }
+}
+
+# A configuration from Git, and everything else that a workspace may have.
+workspace "network-prod" {
+  description = "Networks of the production account"
+
+  source "git" {
+    url  = "https://git.example.com/infra.git" # or git@host:path, ssh://…, or a path
+    ref  = "main"                              # branch, tag, full ref or commit; default HEAD
+    path = "network"                           # folder within the repository; default its root
+  }
+
+  terraform  = "terraform" # instead of the server's
+  auto_apply = false       # apply without a person's confirmation; a destroy plan always waits for one
+
+  # Terraform variables: any value.
+  variables = {
+    region = "eu-west-1"
+    zones  = ["a", "b"]
+  }
+
+  # Variables that nobody may see. `env` reads the daemon's environment, `file` a file, without a line break at its end.
+  #sensitive_variables = {
+  #  db_password = env("DB_PASSWORD")
+  #  api_key     = file("./api-key")
+  #}
+
+  # Environment of terraform: strings. It has nothing else of the daemon's, so what a provider needs goes here.
+  environment = {
+    AWS_PROFILE = "prod"
+  }
+
+  #sensitive_environment = {
+  #  AWS_SECRET_ACCESS_KEY = env("AWS_SECRET_ACCESS_KEY")
+  #}
+
+  # By team: read, plan (queue runs), write (confirm, discard, cancel, lock), admin (force-cancel, force-unlock).
+  access = {
+    platform = "write"
+  }
+}
