@@ -82,6 +82,18 @@ impl Directory {
         Ok(())
     }
 
+    /// Whether somebody has taken the execution over, or taken it back, so that nobody may start it any more.
+    ///
+    /// A claim that cannot be understood is one all the same; an empty one was never completed, so that nothing ran.
+    pub(crate) fn is_claimed(&self) -> Result<bool, Error> {
+        match fs::metadata(self.claim()) {
+            Ok(metadata) if metadata.len() > 0 => Ok(true),
+            Ok(_) => Ok(self.result().exists()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(self.result().exists()),
+            Err(error) => Err(Error::io("read", self.claim())(error)),
+        }
+    }
+
     /// The control socket as a path short enough for `sockaddr_un`, whatever the length of the directory's own.
     pub(crate) fn control_socket(&self) -> io::Result<ControlSocket> {
         let directory = File::open(&self.path)?;

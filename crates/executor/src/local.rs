@@ -10,13 +10,12 @@ use tokio::process::Command;
 use tokio::task::spawn_blocking;
 
 use crate::control::{self, Reply, Request};
-use crate::directory::{Directory, read_versioned, write_atomically};
+use crate::directory::{Directory, write_atomically};
 use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::observation::{BoxFuture, Delivery, Executor, Launched, Observation};
 use crate::observe::{Seen, observe};
 use crate::procfs::Identity;
-use crate::record::Claim;
 use crate::revoke::revoke;
 use crate::spec::{Spec, to_milliseconds};
 
@@ -191,7 +190,7 @@ impl Executor for LocalExecutor {
 /// Writes the spec, unless the execution was claimed already.
 fn prepare(directory: &Directory, spec: &Spec) -> Result<Launched, Error> {
     directory.create()?;
-    if read_versioned::<Claim>(&directory.claim())?.is_some() {
+    if directory.is_claimed()? {
         return Ok(Launched::Before);
     }
     write_atomically(&directory.spec(), spec).map_err(Error::io("write", directory.spec()))?;

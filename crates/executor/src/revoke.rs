@@ -31,7 +31,7 @@ pub(crate) fn revoke(directory: &Directory) -> Result<bool, Error> {
         Err(rustix::io::Errno::WOULDBLOCK) => return Ok(false),
         Err(error) => return Err(Error::io("lock", &path)(error.into())),
     }
-    if directory.claim().exists() || directory.result().exists() {
+    if directory.is_claimed()? {
         return Ok(false);
     }
     let now = Timestamp::now();

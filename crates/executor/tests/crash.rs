@@ -1,4 +1,5 @@
 //! What survives the death of the launcher, and what is done after the death of the executor.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
 
 mod support;
 
@@ -191,4 +192,74 @@ async fn a_program_that_is_no_executor_is_told_apart() {
         assert!(error.contains(words) && error.contains(program), "{error}");
     }
     assert_eq!(bench.run(&spec).await.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn a_full_disk_under_the_log_and_the_state_does_not_stop_the_work() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.directory().join("state.json/cannot be replaced")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", bench.directory().join("log")).unwrap();
+    let mut spec =
+        bench.spec([shell("apply", "echo lost; echo kept > kept"), shell("next", "echo next > next")]);
+    spec.preamble = "hello".into();
+    let result = bench.run(&spec).await;
+    assert_eq!(result.outcome, Outcome::Succeeded);
+    assert_eq!((bench.read("kept").as_str(), bench.read("next").as_str()), ("kept\n", "next\n"));
+    let diagnostics = bench.diagnostics();
+    assert!(
+        diagnostics.contains("cannot write to the log") && diagnostics.contains("cannot write the state")
+    );
+}
+
+#[tokio::test]
+async fn a_result_that_cannot_be_written_is_tried_again_while_the_lock_is_held() {
+    let bench = Bench::new();
+    let obstacle = bench.directory().join("result.json");
+    bench.launch(&bench.spec([shell("apply", UNTIL_END)])).await;
+    let executor = bench.executor_pid().await;
+    std::fs::create_dir_all(obstacle.join("cannot be replaced")).unwrap();
+    bench.write("end", "");
+    until("the first attempt fails", || {
+        bench.diagnostics().contains("cannot write the result").then_some(())
+    })
+    .await;
+    assert!(is_alive(&executor.to_string()));
+    let locked =
+        Command::new("flock").arg("-n").arg(bench.directory().join("lock")).arg("true").status().unwrap();
+    assert!(!locked.success());
+    std::fs::remove_dir_all(obstacle).unwrap();
+    assert_eq!(bench.finish().await.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn stray_descriptors_and_ignored_signals_are_not_handed_down() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.directory()).unwrap();
+    let spec = bench.spec([shell("look", "ls /proc/self/fd | wc -l; grep SigIgn /proc/self/status")]);
+    std::fs::write(bench.directory().join("spec.json"), serde_json::to_vec(&spec).unwrap()).unwrap();
+    let started = Command::new("/bin/sh")
+        .arg("-c")
+        .arg("trap '' HUP INT TERM; exec 7<> /dev/null 9< /dev/null; exec \"$0\" run \"$1\" > /dev/null")
+        .arg(example())
+        .arg(bench.directory())
+        .status()
+        .unwrap();
+    assert!(started.success());
+    assert_eq!(bench.finish().await.outcome, Outcome::Succeeded);
+    let log = bench.log();
+    assert!(log.starts_with("4\n"), "{log}");
+    let ignored = log.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
+    assert_eq!(u64::from_str_radix(ignored, 16).unwrap() & 0x7fff_ffff, 0, "{log}");
+}
+
+#[tokio::test]
+async fn what_was_revoked_before_it_was_claimed_never_runs() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.directory()).unwrap();
+    std::fs::write(bench.directory().join("claim.json"), "").unwrap();
+    assert!(bench.executor.revoke(&bench.directory()).await.unwrap());
+    let spec = bench.spec([shell("apply", "touch ran")]);
+    assert_eq!(bench.executor.launch(&bench.directory(), &spec).await.unwrap(), Launched::Before);
+    assert_eq!(bench.finish().await.outcome, Outcome::Interrupted);
+    assert!(!bench.file("ran").exists());
 }

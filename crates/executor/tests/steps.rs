@@ -1,4 +1,5 @@
 //! What an execution runs, and what it says about it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
 
 mod support;
 

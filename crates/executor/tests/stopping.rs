@@ -1,4 +1,5 @@
 //! Interrupt, kill, and what is left alive afterwards: nothing.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
 
 mod support;
 

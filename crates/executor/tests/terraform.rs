@@ -1,4 +1,5 @@
 //! The real terraform: its state survives every way of stopping it, and nothing of it stays alive.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
 
 mod support;
 
@@ -240,7 +241,9 @@ async fn an_interrupt_at_any_moment_of_an_apply_loses_no_state() {
 
 #[tokio::test]
 async fn out_of_memory_is_a_failed_plan_and_not_a_plan_with_changes() {
-    for limit in [96 << 20, 512 << 20, 768 << 20] {
+    let mut succeeded = 0;
+    // a Go program reserves far more address space than it uses: terraform needs some 800 MiB to start at all
+    for limit in [96 << 20, 512 << 20, 8 << 30] {
         let bench = Bench::new();
         bench.write("main.tf", "resource \"terraform_data\" \"a\" { count = 3000 }");
         let mut steps = plan_steps();
@@ -248,12 +251,14 @@ async fn out_of_memory_is_a_failed_plan_and_not_a_plan_with_changes() {
         let result = bench.run(&bench.spec(steps)).await;
         eprintln!("limit {} MiB: {:?} {:?}", limit >> 20, result.outcome, result.steps[1]);
         match result.outcome {
-            Outcome::Succeeded => assert!(bench.file("tfplan").exists()),
+            Outcome::Succeeded => succeeded += 1,
             Outcome::Failed { step, why } => {
                 assert_eq!(step, "terraform plan");
-                assert!(why.contains("memory limit") || why.contains("did not write"), "{why}");
+                assert!(why.contains("its memory limit was"), "{why}");
+                assert!(!bench.file("plan.json").exists());
             }
             Outcome::Interrupted => panic!("nobody asked"),
         }
     }
+    assert_eq!(succeeded, 1);
 }

@@ -303,5 +303,5 @@ fn complete(step: &Step, started: &Started) -> Option<String> {
     if let Some(error) = started.output.as_ref().and_then(|output| output.sync_all().err()) {
         return Some(format!("the output of {} cannot be made durable: {error}", step.name));
     }
-    started.unwritten().map(|what| format!("{} {what}", step.name))
+    started.unwritten().map(|what| words::with_limits(step, format!("{} {what}", step.name)))
 }

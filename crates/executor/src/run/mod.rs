@@ -141,12 +141,13 @@ fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
         .mode(0o600)
         .open(&path)
         .map_err(|error| format!("cannot open {path:?}: {error}"))?;
+    let claimed = || directory.is_claimed().map_err(|error| error.to_string());
     let started = Instant::now();
     while let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         if error != rustix::io::Errno::WOULDBLOCK {
             return Err(format!("cannot lock {path:?}: {error}"));
         }
-        if is_claimed(directory)? {
+        if claimed()? {
             remove_late_spec(directory);
             return Ok(None);
         }
@@ -155,7 +156,7 @@ fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    if is_claimed(directory)? {
+    if claimed()? {
         remove_late_spec(directory);
         return Ok(None);
     }
@@ -177,15 +178,6 @@ fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
 /// A spec that was written by a launch that came too late: the executor that claimed has read its own before.
 fn remove_late_spec(directory: &Directory) {
     let _ = fs::remove_file(directory.spec());
-}
-
-fn is_claimed(directory: &Directory) -> Result<bool, String> {
-    // a claim that cannot be read is one all the same; an empty one was never completed, so that nothing has run
-    match fs::metadata(directory.claim()) {
-        Ok(metadata) => Ok(metadata.len() > 0),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(directory.result().exists()),
-        Err(error) => Err(format!("cannot read {:?}: {error}", directory.claim())),
-    }
 }
 
 /// Durable when this returns; nothing is claimed when it fails.

@@ -24,11 +24,15 @@ pub(crate) fn failure(step: &Step, ended: &StepEnd, killed_here: bool) -> Option
         }
         StepEnd::NotStarted { why } => return Some(why.clone()),
     };
-    Some(match step.memory_limit {
-        // out of memory looks different in every program, and like an ordinary failure in most
+    Some(with_limits(step, why))
+}
+
+/// Out of memory looks different in every program, and like an ordinary failure in most; so the limit is mentioned.
+pub(crate) fn with_limits(step: &Step, why: String) -> String {
+    match step.memory_limit {
         Some(limit) => format!("{why} (its memory limit was {})", describe_bytes(limit)),
         None => why,
-    })
+    }
 }
 
 /// As "signal 9 (SIGKILL)".

@@ -1,5 +1,6 @@
 //! What the tests of this crate have in common. Every one works with real processes.
 #![allow(dead_code, reason = "each test program uses its own part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
 
 use std::collections::BTreeMap;
 use std::fs;
