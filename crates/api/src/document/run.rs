@@ -1,0 +1,275 @@
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use lifecycle::access::{Access, Action};
+use lifecycle::id::RunEventId;
+use lifecycle::{State, wire};
+use serde::Serialize;
+use store::{Run, RunVariable};
+
+use super::{policy_check, user};
+use crate::ground::{Identifier, Relationship, Resource, null};
+
+/// What a run's document shows beside the run itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    /// What the reader may do with it.
+    pub(crate) access: Access,
+    /// Who reads.
+    pub(crate) reader: &'a str,
+    pub(crate) now: Timestamp,
+    /// Whether policy sets apply to its workspace now.
+    pub(crate) policies: bool,
+    /// How many are ahead of it in the organization's queue, those that run included.
+    pub(crate) position: usize,
+    /// Its journal; left out of lists, where a link leads to it.
+    pub(crate) events: Option<&'a [RunEventId]>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Attributes<'a> {
+    status: &'static str,
+    status_timestamps: &'a BTreeMap<String, Timestamp>,
+    actions: Actions,
+    permissions: Permissions,
+    allow_config_generation: bool,
+    allow_empty_apply: bool,
+    auto_apply: bool,
+    canceled_at: Option<Timestamp>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    debugging_mode: bool,
+    force_cancel_available_at: Option<Timestamp>,
+    has_changes: bool,
+    is_destroy: bool,
+    message: &'a str,
+    plan_only: bool,
+    policy_paths: [&'static str; 0],
+    position_in_queue: usize,
+    refresh: bool,
+    refresh_only: bool,
+    replace_addrs: Option<&'a [String]>,
+    target_addrs: Option<&'a [String]>,
+    save_plan: bool,
+    source: &'a str,
+    terraform_version: Option<&'a str>,
+    trigger_reason: &'static str,
+    variables: Vec<Variable<'a>>,
+    signalbox: Own<'a>,
+}
+
+/// What the dialect has no attribute for: the names that people see (run-lifecycle.md) and the reason in
+/// words. One object, so that it is clear whose it is.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Own<'a> {
+    state: &'static str,
+    state_name: &'static str,
+    is_final: bool,
+    error: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Actions {
+    is_cancelable: bool,
+    is_confirmable: bool,
+    is_discardable: bool,
+    is_force_cancelable: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Permissions {
+    can_apply: bool,
+    can_cancel: bool,
+    can_comment: bool,
+    can_discard: bool,
+    can_force_execute: bool,
+    can_force_cancel: bool,
+    can_override_policy_check: bool,
+}
+
+#[derive(Serialize)]
+struct Variable<'a> {
+    key: &'a str,
+    value: Option<&'a str>,
+}
+
+/// The document of a run (tfe-api.md 1.5).
+pub(crate) fn resource(run: &Run, view: &View) -> Resource {
+    let path = format!("/api/v2/runs/{}", run.id);
+    let events = match view.events {
+        Some(events) => {
+            let events = events.iter().map(|id| Identifier::new("run-events", id)).collect();
+            Relationship::many(events).and_related(format!("{path}/run-events"))
+        }
+        None => Relationship::related(format!("{path}/run-events")),
+    };
+    let checks = policy_check::exists(run, view.policies)
+        .then(|| Identifier::new("policy-checks", run.id.policy_check()))
+        .into_iter()
+        .collect();
+    let configuration =
+        run.configuration_version.map(|id| Identifier::new("configuration-versions", id));
+    let canceled_by = run.cancel.as_ref().map(|cancel| user::identifier(&cancel.by));
+    Resource::new("runs", run.id, attributes(run, view))
+        .with("workspace", Relationship::one("workspaces", run.workspace))
+        .with("plan", Relationship::one("plans", run.id.plan()).and_related(format!("{path}/plan")))
+        .with("apply", Relationship::one("applies", run.id.apply()).and_related(format!("{path}/apply")))
+        .with("configuration-version", Relationship::optional(configuration))
+        .with("policy-checks", Relationship::many(checks).and_related(format!("{path}/policy-checks")))
+        .with("run-events", events)
+        .with("created-by", Relationship::optional(Some(user::identifier(&run.created_by))))
+        .with("confirmed-by", Relationship::optional(run.confirmed_by.as_deref().map(user::identifier)))
+        .with("canceled-by", Relationship::optional(canceled_by))
+        .with("cost-estimate", null())
+        .with("task-stages", Relationship::many(vec![]))
+        .with("comments", Relationship::many(vec![]))
+        .link("self", path)
+}
+
+fn attributes<'a>(run: &'a Run, view: &View) -> Attributes<'a> {
+    let cancel = run.cancel.as_ref();
+    let cool_off_over = cancel.is_some_and(|cancel| cancel.force_available_at <= view.now);
+    let actions = wire::actions(run.state, cool_off_over);
+    let may = |action| view.access.allows(action);
+    let options = &run.options;
+    let some = |list: &'a [String]| (!list.is_empty()).then_some(list);
+    // the raw plan has the same values in it, and needs the same right
+    let values = may(Action::ReadPlanJson) || view.reader == run.created_by;
+    let variable = |RunVariable { key, value }: &'a RunVariable| Variable { key, value: values.then_some(value.as_str()) };
+    Attributes {
+        status: wire::run_status(run.state),
+        status_timestamps: &run.timestamps,
+        actions: Actions {
+            is_cancelable: actions.is_cancelable,
+            is_confirmable: actions.is_confirmable,
+            is_discardable: actions.is_discardable,
+            is_force_cancelable: actions.is_force_cancelable,
+        },
+        permissions: Permissions {
+            can_apply: may(Action::Apply),
+            can_cancel: may(Action::Cancel),
+            can_comment: false,
+            can_discard: may(Action::Discard),
+            can_force_execute: false,
+            can_force_cancel: may(Action::ForceCancel),
+            can_override_policy_check: may(Action::OverridePolicies),
+        },
+        allow_config_generation: false,
+        allow_empty_apply: run.facts.allow_empty_apply,
+        auto_apply: run.facts.auto_apply,
+        canceled_at: cancel.map(|cancel| cancel.at),
+        created_at: run.created_at,
+        updated_at: run.updated_at,
+        debugging_mode: false,
+        force_cancel_available_at: cancel.map(|cancel| cancel.force_available_at),
+        has_changes: has_changes(run),
+        is_destroy: run.facts.destroy,
+        message: &options.message,
+        plan_only: run.facts.plan_only,
+        policy_paths: [],
+        position_in_queue: view.position,
+        refresh: options.refresh,
+        refresh_only: options.refresh_only,
+        replace_addrs: some(&options.replace_addrs),
+        target_addrs: some(&options.target_addrs),
+        save_plan: false,
+        source: &run.source,
+        terraform_version: run.plan.as_ref().map(|plan| plan.terraform_version.as_str()),
+        trigger_reason: "manual",
+        variables: options.variables.iter().map(variable).collect(),
+        signalbox: Own {
+            state: run.state.as_str(),
+            state_name: run.state.name(),
+            is_final: run.state.is_final(),
+            error: run.error.as_deref(),
+        },
+    }
+}
+
+/// False until the plan has finished, then the truth.
+pub(crate) fn has_changes(run: &Run) -> bool {
+    wire::plan_status(run.state) == "finished" && run.plan.as_ref().is_some_and(|plan| plan.has_changes)
+}
+
+/// Whether a run in this state has a place in the organization's queue that is worth finding out.
+pub(crate) const fn waits(state: State) -> bool {
+    matches!(
+        state,
+        State::Pending
+            | State::Planning(lifecycle::Work::Queued)
+            | State::Applying(lifecycle::Work::Queued)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use lifecycle::{AccessLevel, PolicyOutcome, Stage};
+    use serde_json::{Value, json};
+
+    use super::super::fixture;
+    use super::*;
+
+    fn shown(run: &Run, access: Access) -> Value {
+        serde_json::to_value(resource(run, &View { access, ..fixture::view() })).unwrap()
+    }
+
+    #[test]
+    fn the_document_of_a_run_that_waits_for_confirmation() {
+        let run = fixture::planned_run();
+        fixture::snapshot("run_needs_confirmation", &resource(&run, &fixture::view()));
+    }
+
+    #[test]
+    fn the_document_of_a_run_that_was_canceled_in_its_apply() {
+        let run = fixture::canceled_run();
+        let view = View { events: None, policies: false, ..fixture::view() };
+        fixture::snapshot("run_canceled", &resource(&run, &view));
+    }
+
+    #[test]
+    fn values_of_variables_are_shown_to_who_may_read_the_raw_plan_and_to_who_gave_them() {
+        let value = |reader: &'static str, access| {
+            let view = View { access, reader, ..fixture::view() };
+            let run = fixture::planned_run();
+            serde_json::to_value(resource(&run, &view)).unwrap()["attributes"]["variables"][0].clone()
+        };
+        let shown = json!({ "key": "region", "value": "\"eu-west-1\"" });
+        assert_eq!(value("reader", Access::Level(AccessLevel::Write)), json!({ "key": "region", "value": null }));
+        assert_eq!(value("admin", Access::Level(AccessLevel::Admin)), shown);
+        assert_eq!(value("operator", Access::Level(AccessLevel::Plan)), shown);
+    }
+
+    #[test]
+    fn permissions_are_the_readers_and_actions_are_the_runs() {
+        let run = fixture::planned_run();
+        let read = shown(&run, Access::Level(AccessLevel::Read));
+        let owner = shown(&run, Access::Owner);
+        assert_eq!(read["attributes"]["actions"], owner["attributes"]["actions"]);
+        assert_eq!(read["attributes"]["permissions"]["can-apply"], false);
+        assert_eq!(owner["attributes"]["permissions"]["can-override-policy-check"], true);
+    }
+
+    #[test]
+    fn a_policy_check_is_listed_from_the_start_and_never_where_there_are_no_policies() {
+        let listed = |state, policies, outcome: Option<PolicyOutcome>| {
+            let run = fixture::run_in(state, outcome);
+            let view = View { policies, ..fixture::view() };
+            let resource = serde_json::to_value(resource(&run, &view)).unwrap();
+            resource["relationships"]["policy-checks"]["data"].as_array().unwrap().len() == 1
+        };
+        assert!(listed(State::Pending, true, None));
+        assert!(!listed(State::Pending, false, None));
+        // the policies were taken away while it was checked
+        assert!(listed(State::PolicyOverride, false, Some(PolicyOutcome::SoftFailed)));
+        // policies came after its plan had ended without any
+        assert!(!listed(State::NeedsConfirmation, true, None));
+        assert!(!listed(State::Applied, true, None));
+        // stopped in the check, before it said anything
+        assert!(listed(State::Canceled(Stage::PolicyCheck), true, None));
+        assert!(listed(State::PlanErrored(Stage::PolicyCheck), false, None));
+    }
+}

@@ -1,0 +1,169 @@
+//! State versions and their outputs (tfe-api.md 5.9).
+
+use std::str::FromStr;
+
+use lifecycle::id::StateVersionId;
+use serde_json::{Value, json};
+use store::{Digest, StateOutput, StateVersion};
+
+use super::user;
+use crate::ground::{Identifier, Relationship, Resource};
+
+/// The id of an output: its state version, and a digest of its name. So it needs no record, and is found
+/// again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OutputId {
+    pub(crate) state_version: StateVersionId,
+    name: String,
+}
+
+const PREFIX: &str = "wsout-";
+
+impl OutputId {
+    pub(crate) fn of(state_version: StateVersionId, output: &str) -> Self {
+        let digest = Digest::of(output.as_bytes()).to_string();
+        Self { state_version, name: digest.chars().take(16).collect() }
+    }
+
+    pub(crate) fn names(&self, output: &StateOutput) -> bool {
+        *self == Self::of(self.state_version, &output.name)
+    }
+}
+
+impl std::fmt::Display for OutputId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state_version = self.state_version.to_string();
+        write!(f, "{PREFIX}{}-{}", state_version.trim_start_matches("sv-"), self.name)
+    }
+}
+
+/// A text that is no id of an output.
+#[derive(Debug)]
+pub(crate) struct InvalidOutputId;
+
+impl FromStr for OutputId {
+    type Err = InvalidOutputId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidOutputId> {
+        let (suffix, name) = text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-')).ok_or(InvalidOutputId)?;
+        let state_version = format!("sv-{suffix}").parse().map_err(|_| InvalidOutputId)?;
+        Ok(Self { state_version, name: name.to_owned() })
+    }
+}
+
+/// The document of a state version. `outputs` where they were read.
+pub(crate) fn resource(version: &StateVersion, outputs: Option<&[StateOutput]>, download_url: &str) -> Resource {
+    let path = format!("/api/v2/state-versions/{}", version.id);
+    let attributes = json!({
+        "created-at": version.created_at,
+        "serial": version.meta.serial,
+        "lineage": version.meta.lineage,
+        "size": version.size,
+        "state-version": 4,
+        "status": "finalized",
+        "terraform-version": version.meta.terraform_version,
+        "intermediate": false,
+        "resources-processed": true,
+        "hosted-state-download-url": download_url,
+        "hosted-state-upload-url": null,
+        "hosted-json-state-download-url": null,
+        "hosted-json-state-upload-url": null,
+    });
+    let related = format!("{path}/outputs");
+    let outputs = match outputs {
+        Some(outputs) => {
+            let identifier = |output: &StateOutput| Identifier::new(OUTPUT, OutputId::of(version.id, &output.name));
+            Relationship::many(outputs.iter().map(identifier).collect()).and_related(related)
+        }
+        None => Relationship::related(related),
+    };
+    Resource::new("state-versions", version.id, attributes)
+        .with("workspace", Relationship::one("workspaces", version.workspace))
+        .with("run", Relationship::optional(version.run.map(|run| Identifier::new("runs", run))))
+        .with("created-by", Relationship::optional(Some(user::identifier(&version.created_by))))
+        .with("outputs", outputs)
+        .link("self", path)
+        .link("download", download_url)
+}
+
+const OUTPUT: &str = "state-version-outputs";
+
+/// An output in a list: a sensitive value is `null`.
+pub(crate) fn listed_output(version: StateVersionId, output: &StateOutput) -> Resource {
+    let value = if output.sensitive { &Value::Null } else { &output.value };
+    with_value(version, output, value)
+}
+
+/// An output that was asked for by its id: with its value, even if sensitive.
+pub(crate) fn single_output(version: StateVersionId, output: &StateOutput) -> Resource {
+    with_value(version, output, &output.value)
+}
+
+fn with_value(version: StateVersionId, output: &StateOutput, value: &Value) -> Resource {
+    let attributes = json!({
+        "name": output.name,
+        "sensitive": output.sensitive,
+        "type": output.type_name(),
+        "detailed-type": output.detailed_type,
+        "value": value,
+    });
+    let id = OutputId::of(version, &output.name);
+    let path = format!("/api/v2/state-version-outputs/{id}");
+    Resource::new(OUTPUT, id, attributes).link("self", path)
+}
+
+#[cfg(test)]
+mod tests {
+    use store::StateMeta;
+
+    use super::super::fixture;
+    use super::*;
+
+    fn version() -> StateVersion {
+        StateVersion {
+            id: StateVersionId::from_entropy([3; 16]),
+            workspace: fixture::workspace().id,
+            run: Some(fixture::run_id()),
+            meta: StateMeta { serial: 4, lineage: "abc".into(), terraform_version: "1.11.4".into() },
+            digest: Digest::of(b"state"),
+            size: 181,
+            created_at: fixture::at(5),
+            created_by: "operator".into(),
+        }
+    }
+
+    fn output(sensitive: bool) -> StateOutput {
+        StateOutput {
+            name: "password".into(),
+            detailed_type: json!("string"),
+            value: json!("hunter2"),
+            sensitive,
+        }
+    }
+
+    #[test]
+    fn the_document_of_a_state_version() {
+        let url = "https://signalbox.example/download";
+        fixture::snapshot("state_version", &resource(&version(), Some(&[output(true)]), url));
+    }
+
+    #[test]
+    fn a_sensitive_value_is_in_no_list_and_only_in_the_single_read() {
+        let value = |resource: Resource| serde_json::to_value(resource).unwrap()["attributes"]["value"].clone();
+        let id = version().id;
+        assert_eq!(value(listed_output(id, &output(true))), Value::Null);
+        assert_eq!(value(listed_output(id, &output(false))), json!("hunter2"));
+        assert_eq!(value(single_output(id, &output(true))), json!("hunter2"));
+    }
+
+    #[test]
+    fn an_output_is_found_by_its_id() {
+        let id = OutputId::of(version().id, "password");
+        assert_eq!(id.to_string().parse::<OutputId>().unwrap(), id);
+        assert!(id.names(&output(true)));
+        assert!(!OutputId::of(version().id, "user").names(&output(true)));
+        for text in ["", "wsout-", "wsout-abc", "sv-4444444444444444", "wsout-0000000000000000-ab"] {
+            assert!(text.parse::<OutputId>().is_err(), "{text}");
+        }
+    }
+}

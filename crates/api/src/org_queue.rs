@@ -1,0 +1,136 @@
+//! The organization's queue: who waits for an execution, and who is ahead of them (tfe-api.md 2.7, 4.7).
+
+use std::collections::{HashMap, HashSet};
+
+use lifecycle::id::{RunId, WorkspaceId};
+use lifecycle::queue::{Entry, startable};
+use lifecycle::{State, Work};
+use store::Run;
+
+/// The runs that are not over, first those that work, then those that wait, in the order in which they
+/// would get their turn. A run's position is how many are ahead of it, those that work included: clients
+/// subtract them.
+#[derive(Debug, Default)]
+pub(crate) struct OrgQueue {
+    order: Vec<RunId>,
+    positions: HashMap<RunId, usize>,
+    working: usize,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Working,
+    Apply,
+    Plan,
+    PlanOnly,
+    /// Rests, and is ahead of nobody who waits for an execution.
+    AtRest,
+    /// Behind another run of its workspace, or a lock.
+    Behind,
+}
+
+impl OrgQueue {
+    /// `runs` are all that are not over, in the order in which they were queued; `locked` the workspaces
+    /// that somebody locked.
+    pub(crate) fn of(runs: &[Run], locked: &HashSet<WorkspaceId>) -> Self {
+        let mut by_workspace: HashMap<WorkspaceId, Vec<Entry>> = HashMap::new();
+        for run in runs {
+            by_workspace.entry(run.workspace).or_default().push(run.entry());
+        }
+        let next: HashSet<RunId> = by_workspace
+            .iter()
+            .flat_map(|(workspace, entries)| startable(entries, locked.contains(workspace)))
+            .collect();
+        let mut ranked: Vec<_> = runs.iter().map(|run| (rank(run, &next), run.seq, run.id)).collect();
+        ranked.sort_unstable();
+        let working = ranked.iter().take_while(|(rank, ..)| *rank == Rank::Working).count();
+        let order: Vec<_> =
+            ranked.iter().filter(|(rank, ..)| *rank != Rank::AtRest).map(|(.., run)| *run).collect();
+        let positions = order.iter().enumerate().map(|(position, run)| (*run, position)).collect();
+        Self { order, positions, working }
+    }
+
+    /// Every run in it, first those that work.
+    pub(crate) fn order(&self) -> &[RunId] {
+        &self.order
+    }
+
+    /// 0 for one that is not in it.
+    pub(crate) fn position(&self, run: RunId) -> usize {
+        self.positions.get(&run).copied().unwrap_or_default()
+    }
+
+    /// How many work.
+    pub(crate) fn working(&self) -> usize {
+        self.working
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.order.len() - self.working
+    }
+}
+
+fn rank(run: &Run, next: &HashSet<RunId>) -> Rank {
+    match run.state {
+        state if state.execution().is_some() => Rank::Working,
+        State::Applying(Work::Queued) => Rank::Apply,
+        State::Planning(Work::Queued) | State::Pending if run.facts.plan_only => Rank::PlanOnly,
+        State::Planning(Work::Queued) => Rank::Plan,
+        State::Pending if next.contains(&run.id) => Rank::Plan,
+        State::Pending => Rank::Behind,
+        _ => Rank::AtRest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lifecycle::Execution;
+
+    use super::*;
+    use crate::document::fixture;
+
+    fn run(n: u8, workspace: u8, state: State) -> Run {
+        Run {
+            id: RunId::from_entropy([n; 16]),
+            seq: i64::from(n),
+            workspace: WorkspaceId::from_entropy([workspace; 16]),
+            ..fixture::run_in(state, None)
+        }
+    }
+
+    fn plan_only(mut run: Run) -> Run {
+        run.facts.plan_only = true;
+        run
+    }
+
+    #[test]
+    fn those_that_work_come_first_then_applies_plans_and_speculative_plans() {
+        let working = State::Planning(Work::Executing(Execution::Running));
+        let runs = [
+            plan_only(run(1, 1, State::Pending)),
+            run(2, 2, State::Pending),
+            run(3, 3, working),
+            run(4, 4, State::Applying(Work::Queued)),
+            run(5, 5, State::NeedsConfirmation),
+            run(6, 3, State::Pending),
+            run(7, 6, State::Planning(Work::Queued)),
+        ];
+        let queue = OrgQueue::of(&runs, &HashSet::new());
+        let expected = [3, 4, 2, 7, 1, 6].map(|n| RunId::from_entropy([n; 16]));
+        assert_eq!(queue.order(), expected);
+        assert_eq!((queue.working(), queue.waiting()), (1, 5));
+        assert_eq!(queue.position(expected[0]), 0);
+        assert_eq!(queue.position(expected[2]), 2);
+        // a run at rest is in nobody's way
+        assert_eq!(queue.position(RunId::from_entropy([5; 16])), 0);
+    }
+
+    #[test]
+    fn a_run_behind_a_lock_is_ahead_of_nobody() {
+        let runs = [run(1, 1, State::Pending), run(2, 2, State::Pending)];
+        let locked = HashSet::from([runs[0].workspace]);
+        assert_eq!(OrgQueue::of(&runs, &locked).order(), [runs[1].id, runs[0].id]);
+        assert_eq!(OrgQueue::of(&runs, &HashSet::new()).order(), [runs[0].id, runs[1].id]);
+    }
+}

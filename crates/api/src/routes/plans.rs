@@ -1,0 +1,73 @@
+//! Plans and applies (tfe-api.md 5.6).
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::Json;
+use lifecycle::access::Action;
+use lifecycle::id::{ApplyId, PlanId, RunId};
+use lifecycle::wire;
+use store::{Digest, Run};
+
+use super::{Reader, files};
+use crate::ApiState;
+use crate::ground::{ApiError, Document, Id, Result, User};
+use crate::redact::redacted;
+
+pub(super) fn router() -> Router<ApiState> {
+    Router::new()
+        .route("/api/v2/plans/{plan}", get(plan))
+        .route("/api/v2/plans/{plan}/json-output", get(json_output))
+        .route("/api/v2/plans/{plan}/json-output-redacted", get(json_output_redacted))
+        .route("/api/v2/runs/{run}/plan/json-output", get(json_output_of_run))
+        .route("/api/v2/applies/{apply}", get(apply))
+}
+
+async fn plan(State(api): State<ApiState>, user: User, Id(plan): Id<PlanId>) -> Result<Document> {
+    let reader = Reader { api: &api, user: &user };
+    let (run, _) = reader.run(plan.sibling()).await.map_err(|error| error.about(format_args!("plan {plan}")))?;
+    Ok(Document::one(reader.plan_resource(&run)))
+}
+
+async fn apply(State(api): State<ApiState>, user: User, Id(apply): Id<ApplyId>) -> Result<Document> {
+    let reader = Reader { api: &api, user: &user };
+    let (run, _) = reader.run(apply.sibling()).await.map_err(|error| error.about(format_args!("apply {apply}")))?;
+    Ok(Document::one(reader.apply_resource(&run).await?))
+}
+
+async fn json_output(State(api): State<ApiState>, user: User, Id(plan): Id<PlanId>) -> Result<Response> {
+    raw(&api, &user, plan.sibling()).await
+}
+
+async fn json_output_of_run(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<Response> {
+    raw(&api, &user, run).await
+}
+
+/// With everything in it in the clear: for admins.
+async fn raw(api: &ApiState, user: &User, run: RunId) -> Result<Response> {
+    let (run, _) = api.engine().run_for(&user.name, run, Action::ReadPlanJson).await?;
+    match plan_json(&run)? {
+        Some(digest) => Ok(files::blob(api, digest, "application/json").await?.into_response()),
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
+    }
+}
+
+/// Without what is sensitive: for everybody who may see the run.
+async fn json_output_redacted(State(api): State<ApiState>, user: User, Id(plan): Id<PlanId>) -> Result<Response> {
+    let (run, _) = Reader { api: &api, user: &user }.run(plan.sibling()).await?;
+    let Some(digest) = plan_json(&run)? else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let bytes = api.store().blobs().read(digest).await?;
+    let plan = files::parsed(move || serde_json::from_slice(&bytes).map(|plan| redacted(&plan))).await?;
+    Ok(Json(plan).into_response())
+}
+
+/// Where the plan's JSON is; `None` while it may still come.
+fn plan_json(run: &Run) -> Result<Option<Digest>> {
+    match run.plan.as_ref().and_then(|plan| plan.plan_json) {
+        Some(digest) => Ok(Some(digest)),
+        None if matches!(wire::plan_status(run.state), "pending" | "queued" | "running") => Ok(None),
+        None => Err(ApiError::not_found(format_args!("JSON output of the plan of {}", run.id))),
+    }
+}

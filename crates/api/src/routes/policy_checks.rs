@@ -1,0 +1,75 @@
+//! Policy checks and their override (tfe-api.md 5.7).
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use engine::RunAction;
+use lifecycle::Stage;
+use lifecycle::id::PolicyCheckId;
+use serde_json::Value;
+use store::{Run, Workspace};
+
+use super::Reader;
+use crate::document::policy_check;
+use crate::ground::{ApiError, Comment, Document, Id, Resource, Result, User};
+use crate::{ApiState, log};
+
+pub(super) fn router() -> Router<ApiState> {
+    Router::new()
+        .route("/api/v2/policy-checks/{check}", get(read))
+        .route("/api/v2/policy-checks/{check}/output", get(output))
+        .route("/api/v2/policy-checks/{check}/actions/override", post(override_))
+}
+
+/// The policy check of a run, if it has one.
+pub(super) async fn resource(reader: &Reader<'_>, run: &Run, workspace: &Workspace) -> Result<Option<Resource>> {
+    if !policy_check::exists(run, reader.user.policies(workspace)) {
+        return Ok(None);
+    }
+    let report = report(reader.api, run).await;
+    Ok(Some(policy_check::resource(run, reader.user.access(workspace), report.as_ref())))
+}
+
+/// What the check reported. The outcome and its counts are in the run's record: they stand without it.
+async fn report(api: &ApiState, run: &Run) -> Option<Value> {
+    let digest = run.policy.as_ref()?.report;
+    let read = api.store().blobs().read(digest).await.map_err(|error| error.to_string());
+    let report = read.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|error| error.to_string()));
+    report.inspect_err(|error| tracing::error!(run = %run.id, error, "the policy report can't be read")).ok()
+}
+
+async fn found(reader: &Reader<'_>, check: PolicyCheckId) -> Result<(Run, Resource)> {
+    let what = format!("policy check {check}");
+    let (run, workspace) = reader.run(check.sibling()).await.map_err(|error| error.about(&what))?;
+    let resource = resource(reader, &run, &workspace).await?.ok_or_else(|| ApiError::not_found(&what))?;
+    Ok((run, resource))
+}
+
+async fn read(State(api): State<ApiState>, user: User, Id(check): Id<PolicyCheckId>) -> Result<Document> {
+    Ok(Document::one(found(&Reader { api: &api, user: &user }, check).await?.1))
+}
+
+/// The log of the check, without marks; empty until it says something.
+async fn output(State(api): State<ApiState>, user: User, Id(check): Id<PolicyCheckId>) -> Result<impl IntoResponse> {
+    let (run, _) = found(&Reader { api: &api, user: &user }, check).await?;
+    let path = api.engine().run_dir(run.id).log(Stage::PolicyCheck);
+    let length = log::file_len(path.clone()).await?;
+    let body = log::body(path, log::Part::raw(length)).await?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body))
+}
+
+async fn override_(
+    State(api): State<ApiState>,
+    user: User,
+    Id(check): Id<PolicyCheckId>,
+    Comment(why): Comment,
+) -> Result<Document> {
+    let reader = Reader { api: &api, user: &user };
+    let (run, _) = found(&reader, check).await?;
+    let run = api.engine().act(&user.name, run.id, RunAction::OverridePolicies, why).await?;
+    let workspace = reader.workspace(run.workspace).await?;
+    let check = resource(&reader, &run, &workspace).await?.ok_or_else(|| ApiError::not_found("policy check"))?;
+    Ok(Document::one(check))
+}

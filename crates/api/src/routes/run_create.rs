@@ -1,0 +1,338 @@
+//! `POST runs` (tfe-api.md 2.1): what a client asks for, as the engine takes it. What can't be done is
+//! refused with its place; nothing is accepted and then ignored.
+
+use axum::http::HeaderMap;
+use engine::RunRequest;
+use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
+use serde::Deserialize;
+use store::{ConfigurationStatus, ConfigurationVersion, RunVariable};
+
+use crate::ground::{ApiError, Fault, Result};
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Body {
+    data: Option<Data>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Data {
+    attributes: Option<Attributes>,
+    relationships: Option<Relationships>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Attributes {
+    message: Option<String>,
+    is_destroy: Option<bool>,
+    auto_apply: Option<bool>,
+    plan_only: Option<bool>,
+    save_plan: Option<bool>,
+    refresh: Option<bool>,
+    refresh_only: Option<bool>,
+    allow_empty_apply: Option<bool>,
+    allow_config_generation: Option<bool>,
+    debugging_mode: Option<bool>,
+    target_addrs: Option<Vec<String>>,
+    replace_addrs: Option<Vec<String>>,
+    invoke_action_addrs: Option<Vec<String>>,
+    policy_paths: Option<Vec<String>>,
+    variables: Option<Vec<Variable>>,
+    terraform_version: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Variable {
+    key: String,
+    value: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Relationships {
+    workspace: Option<ToOne>,
+    configuration_version: Option<ToOne>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToOne {
+    data: Option<Linked>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Linked {
+    id: String,
+}
+
+/// What was asked for, before the configuration version is known.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) workspace: WorkspaceId,
+    pub(super) configuration_version: Option<ConfigurationVersionId>,
+    attributes: Attributes,
+}
+
+const CONFIGURATION_VERSION: &str = "/data/relationships/configuration-version/data/id";
+
+/// What the body asks for.
+///
+/// # Errors
+/// 422 with every mistake in it; 404 for a workspace whose id can't be one.
+pub(super) fn wanted(body: Body) -> Result<Wanted> {
+    let Some(Data { attributes, relationships }) = body.data else {
+        return Err(ApiError::invalid(vec![Fault::at("/data", "the data of the run is missing")]));
+    };
+    let attributes = attributes.unwrap_or_default();
+    let Relationships { workspace, configuration_version } = relationships.unwrap_or_default();
+    let mut faults = unsupported(&attributes);
+    let workspace = workspace.and_then(|workspace| workspace.data);
+    if workspace.is_none() {
+        faults.push(Fault::at("/data/relationships/workspace/data", "the workspace is missing"));
+    }
+    let configuration_version = configuration_version.and_then(|version| version.data).map(|version| {
+        version.id.parse().map_err(|error| Fault::at(CONFIGURATION_VERSION, format!("{error}")))
+    });
+    let configuration_version = match configuration_version {
+        Some(Err(fault)) => {
+            faults.push(fault);
+            None
+        }
+        Some(Ok(id)) => Some(id),
+        None => None,
+    };
+    match workspace {
+        Some(Linked { id }) if faults.is_empty() => {
+            let workspace = id.parse().map_err(|_| ApiError::not_found(format_args!("workspace {id:.64}")))?;
+            Ok(Wanted { workspace, configuration_version, attributes })
+        }
+        _ => Err(ApiError::invalid(faults)),
+    }
+}
+
+/// Every attribute that asks for what is not done here.
+fn unsupported(attributes: &Attributes) -> Vec<Fault> {
+    let given = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
+    let on = |flag: Option<bool>| flag == Some(true);
+    let version = attributes.terraform_version.as_ref().is_some_and(|version| !version.trim().is_empty());
+    let table = [
+        (on(attributes.save_plan), "save-plan", "saved plans are not supported: leave it out, or give false"),
+        (
+            on(attributes.allow_config_generation),
+            "allow-config-generation",
+            "generating configuration is not supported: leave it out, or give false",
+        ),
+        (
+            on(attributes.debugging_mode),
+            "debugging-mode",
+            "debugging mode is not supported: leave it out, or give false",
+        ),
+        (
+            version,
+            "terraform-version",
+            "a run uses the terraform of its workspace, which the config file names: leave it out",
+        ),
+        (given(&attributes.invoke_action_addrs), "invoke-action-addrs", "invoking actions is not supported: leave it out"),
+        (given(&attributes.policy_paths), "policy-paths", "policies come from the config file: leave it out"),
+    ];
+    let asked = table.into_iter().filter(|(asked, ..)| *asked);
+    asked.map(|(_, name, why)| Fault::at(format!("/data/attributes/{name}"), why)).collect()
+}
+
+impl Wanted {
+    /// The request to the engine. `version` is the configuration version that was named.
+    ///
+    /// # Errors
+    /// 422 for a version that can't be run, or a plan-only one in a run that is not.
+    pub(super) fn request(self, version: Option<&ConfigurationVersion>, source: &str) -> Result<RunRequest> {
+        let attributes = self.attributes;
+        let invalid = |pointer: &str, detail: &str| Err(ApiError::invalid(vec![Fault::at(pointer, detail)]));
+        if let Some(version) = version {
+            if version.workspace != self.workspace {
+                return invalid(CONFIGURATION_VERSION, "it is not a configuration version of this workspace");
+            }
+            match &version.status {
+                ConfigurationStatus::Uploaded { .. } => {}
+                ConfigurationStatus::Pending => {
+                    return invalid(CONFIGURATION_VERSION, "Configuration version is missing: it was not uploaded yet");
+                }
+                ConfigurationStatus::Errored { .. } => {
+                    return invalid(CONFIGURATION_VERSION, "its content could not be taken: make a new one");
+                }
+            }
+            if version.speculative && attributes.plan_only == Some(false) {
+                let detail = "the configuration version is speculative: its runs are plan-only";
+                return invalid("/data/attributes/plan-only", detail);
+            }
+        }
+        let speculative = version.is_some_and(|version| version.speculative);
+        let variable = |Variable { key, value }| RunVariable { key, value };
+        let message = attributes.message.filter(|message| !message.trim().is_empty());
+        Ok(RunRequest {
+            message: message.unwrap_or_else(|| default_message(source).to_owned()),
+            source: source.to_owned(),
+            plan_only: attributes.plan_only.unwrap_or(speculative),
+            destroy: attributes.is_destroy.unwrap_or(false),
+            refresh_only: attributes.refresh_only.unwrap_or(false),
+            skip_refresh: attributes.refresh == Some(false),
+            auto_apply: attributes.auto_apply,
+            allow_empty_apply: attributes.allow_empty_apply.unwrap_or(false),
+            target_addrs: attributes.target_addrs.unwrap_or_default(),
+            replace_addrs: attributes.replace_addrs.unwrap_or_default(),
+            variables: attributes.variables.unwrap_or_default().into_iter().map(variable).collect(),
+            configuration_version: self.configuration_version,
+        })
+    }
+}
+
+/// Where a run comes from, by the headers that the terraform CLI sends (tfe-api.md 0.3).
+pub(super) fn source(headers: &HeaderMap) -> &'static str {
+    let is = |name: &str, value: &str| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes());
+    if is("x-terraform-integration", "cloud") {
+        "terraform+cloud"
+    } else if headers.contains_key("terraform-version") {
+        "terraform"
+    } else {
+        "tfe-api"
+    }
+}
+
+fn default_message(source: &str) -> &'static str {
+    match source {
+        "terraform" | "terraform+cloud" => "Queued manually using Terraform",
+        _ => "Queued manually via the API",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+    use lifecycle::id::ConfigurationVersionId;
+    use serde_json::{Value, json};
+    use store::Digest;
+
+    use super::*;
+    use crate::document::fixture;
+
+    fn body(attributes: Value) -> Body {
+        let workspace = json!({ "data": { "type": "workspaces", "id": fixture::workspace().id } });
+        let document = json!({ "data": {
+            "type": "runs", "attributes": attributes, "relationships": { "workspace": workspace },
+        } });
+        serde_json::from_value(document).unwrap()
+    }
+
+    fn refused(attributes: Value) -> Vec<String> {
+        match wanted(body(attributes)) {
+            Ok(_) => vec![],
+            Err(error) => {
+                assert_eq!(error.status(), 422);
+                error.pointers().into_iter().map(|p| p.trim_start_matches("/data/attributes/").to_owned()).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_done_is_refused_all_at_once_with_its_places() {
+        let everything = json!({
+            "save-plan": true, "allow-config-generation": true, "debugging-mode": true,
+            "terraform-version": "1.11.4", "invoke-action-addrs": ["a"], "policy-paths": ["p"],
+        });
+        let places = ["save-plan", "allow-config-generation", "debugging-mode", "terraform-version",
+            "invoke-action-addrs", "policy-paths"];
+        assert_eq!(refused(everything), places);
+    }
+
+    #[test]
+    fn what_clients_send_to_switch_it_off_is_fine() {
+        let off = json!({
+            "save-plan": false, "allow-config-generation": false, "debugging-mode": null, "terraform-version": "",
+            "invoke-action-addrs": [], "policy-paths": null, "target-addrs": null, "variables": [], "unknown": 1,
+        });
+        assert_eq!(refused(off), [""; 0]);
+    }
+
+    #[test]
+    fn every_attribute_reaches_the_engine() {
+        let attributes = json!({
+            "message": "why", "is-destroy": true, "auto-apply": false, "plan-only": true, "refresh": false,
+            "refresh-only": true, "allow-empty-apply": true, "target-addrs": ["a.b"], "replace-addrs": ["c.d"],
+            "variables": [{ "key": "region", "value": "\"x\"" }],
+        });
+        let request = wanted(body(attributes)).unwrap().request(None, "tfe-api").unwrap();
+        assert_eq!((request.message.as_str(), request.source.as_str()), ("why", "tfe-api"));
+        assert!(request.destroy && request.plan_only && request.skip_refresh);
+        assert!(request.refresh_only && request.allow_empty_apply);
+        assert_eq!(request.auto_apply, Some(false));
+        assert_eq!((request.target_addrs, request.replace_addrs), (vec!["a.b".into()], vec!["c.d".into()]));
+        assert_eq!(request.variables, [RunVariable { key: "region".into(), value: "\"x\"".into() }]);
+    }
+
+    #[test]
+    fn nothing_given_is_a_plain_run() {
+        let request = wanted(body(Value::Null)).unwrap().request(None, "terraform+cloud").unwrap();
+        assert_eq!(request.message, "Queued manually using Terraform");
+        assert!(!request.plan_only && !request.destroy && !request.skip_refresh && request.auto_apply.is_none());
+    }
+
+    fn version(speculative: bool, status: ConfigurationStatus) -> ConfigurationVersion {
+        ConfigurationVersion {
+            id: ConfigurationVersionId::from_entropy([4; 16]),
+            workspace: fixture::workspace().id,
+            source: "tfe-api".into(),
+            status,
+            commit: None,
+            speculative,
+            created_at: fixture::at(0),
+            finished_at: None,
+        }
+    }
+
+    #[test]
+    fn a_run_of_a_speculative_configuration_is_plan_only() {
+        let uploaded = || ConfigurationStatus::Uploaded { digest: Digest::of(b""), size: 0 };
+        let request = |attributes, version: &ConfigurationVersion| {
+            wanted(body(attributes)).unwrap().request(Some(version), "tfe-api")
+        };
+        assert!(request(json!({}), &version(true, uploaded())).unwrap().plan_only);
+        assert!(!request(json!({}), &version(false, uploaded())).unwrap().plan_only);
+        assert!(request(json!({ "plan-only": true }), &version(false, uploaded())).unwrap().plan_only);
+        let refused = request(json!({ "plan-only": false }), &version(true, uploaded())).unwrap_err();
+        assert_eq!(refused.pointers(), ["/data/attributes/plan-only"]);
+    }
+
+    #[test]
+    fn only_what_was_uploaded_to_this_workspace_can_run() {
+        let request = |version: &ConfigurationVersion| {
+            wanted(body(json!({}))).unwrap().request(Some(version), "tfe-api").map(|_| ())
+        };
+        let pending = version(false, ConfigurationStatus::Pending);
+        let missing = request(&pending).unwrap_err();
+        assert!(format!("{missing:?}").contains("Configuration version is missing"), "{missing:?}");
+        let elsewhere = ConfigurationVersion { workspace: WorkspaceId::from_entropy([9; 16]), ..pending.clone() };
+        let errored = ConfigurationVersion { status: ConfigurationStatus::Errored { message: "no".into() }, ..pending };
+        for version in [elsewhere, errored] {
+            assert_eq!(request(&version).unwrap_err().pointers(), [CONFIGURATION_VERSION]);
+        }
+    }
+
+    #[test]
+    fn a_run_without_a_workspace_is_refused() {
+        for document in [json!({ "data": {} }), json!({ "data": { "relationships": { "workspace": { "data": null } } } })] {
+            let error = wanted(serde_json::from_value(document).unwrap()).unwrap_err();
+            assert_eq!(error.pointers(), ["/data/relationships/workspace/data"]);
+        }
+        let error = wanted(serde_json::from_value(json!({ "data": null })).unwrap()).unwrap_err();
+        assert_eq!(error.pointers(), ["/data"]);
+    }
+
+    #[test]
+    fn the_source_is_told_by_the_headers_of_the_cli() {
+        let with = |pairs: &[(&'static str, &'static str)]| {
+            let pairs = pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)));
+            source(&HeaderMap::from_iter(pairs))
+        };
+        assert_eq!(with(&[("terraform-version", "1.11.4"), ("x-terraform-integration", "cloud")]), "terraform+cloud");
+        assert_eq!(with(&[("terraform-version", "1.11.4")]), "terraform");
+        assert_eq!(with(&[]), "tfe-api");
+    }
+}

@@ -1,0 +1,185 @@
+//! Runs: create, read, list, act, and what happened to them (tfe-api.md 5.5).
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use engine::RunAction;
+use lifecycle::access::Action;
+use lifecycle::id::{RunEventId, RunId, WorkspaceId};
+use store::{JournalEntry, Run, Workspace};
+
+use super::run_create::{Body, source, wanted};
+use super::{RUN_INCLUDES, Reader, configuration_versions, policy_checks, run_list};
+use crate::ApiState;
+use crate::document::run_event;
+use crate::ground::{ApiError, Comment, Document, Id, Include, Included, Json, Query, Resource, Result, User};
+
+pub(super) fn router() -> Router<ApiState> {
+    Router::new()
+        .route("/api/v2/runs", post(create))
+        .route("/api/v2/runs/{run}", get(read))
+        .route("/api/v2/runs/{run}/actions/apply", post(apply))
+        .route("/api/v2/runs/{run}/actions/discard", post(discard))
+        .route("/api/v2/runs/{run}/actions/cancel", post(cancel))
+        .route("/api/v2/runs/{run}/actions/force-cancel", post(force_cancel))
+        .route("/api/v2/runs/{run}/actions/force-execute", post(force_execute))
+        .route("/api/v2/runs/{run}/run-events", get(events))
+        .route("/api/v2/runs/{run}/plan", get(plan))
+        .route("/api/v2/runs/{run}/apply", get(apply_of))
+        .route("/api/v2/runs/{run}/policy-checks", get(checks))
+        .route("/api/v2/runs/{run}/task-stages", get(task_stages))
+        .route("/api/v2/runs/{run}/configuration-version", get(configuration))
+        .route("/api/v2/runs/{run}/configuration-version/download", get(download))
+        .route("/api/v2/run-events/{event}", get(event))
+        .route("/api/v2/workspaces/{workspace}/runs", get(list))
+}
+
+async fn create(
+    State(api): State<ApiState>,
+    user: User,
+    headers: HeaderMap,
+    Json(body): Json<Body>,
+) -> Result<Document> {
+    let wanted = wanted(body)?;
+    let workspace = api.engine().workspace_for(&user.name, wanted.workspace, Action::QueueRun).await?;
+    let version = match wanted.configuration_version {
+        Some(id) => Some(configuration_versions::named(&api, id).await?),
+        None => None,
+    };
+    let request = wanted.request(version.as_ref(), source(&headers))?;
+    let run = api.engine().queue_run(&user.name, workspace.id, &request).await?;
+    let resource = Reader { api: &api, user: &user }.run_resource(&run, &workspace).await?;
+    Ok(Document::one(resource).created())
+}
+
+async fn read(State(api): State<ApiState>, user: User, Id(id): Id<RunId>, query: Query) -> Result<Document> {
+    let reader = Reader { api: &api, user: &user };
+    let include = query.include(&RUN_INCLUDES)?;
+    let (run, workspace) = reader.run(id).await?;
+    document(&reader, &run, &workspace, &include).await
+}
+
+/// The document of a run with what is to come along.
+pub(crate) async fn document(
+    reader: &Reader<'_>,
+    run: &Run,
+    workspace: &Workspace,
+    include: &Include,
+) -> Result<Document> {
+    let mut included = Included::default();
+    reader.include_run(run, workspace, include, "", &mut included).await?;
+    Ok(Document::one(reader.run_resource(run, workspace).await?).including(included))
+}
+
+async fn list(
+    State(api): State<ApiState>,
+    user: User,
+    Id(workspace): Id<WorkspaceId>,
+    query: Query,
+) -> Result<Document> {
+    let reader = Reader { api: &api, user: &user };
+    let workspace = reader.workspace(workspace).await?;
+    run_list::of_workspace(&reader, workspace, &query).await
+}
+
+async fn act(api: &ApiState, user: &User, run: RunId, action: RunAction, comment: Option<String>) -> Result<StatusCode> {
+    api.engine().act(&user.name, run, action, comment).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+async fn apply(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+    act(&api, &user, run, RunAction::Apply, why).await
+}
+
+async fn discard(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+    act(&api, &user, run, RunAction::Discard, why).await
+}
+
+async fn cancel(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+    act(&api, &user, run, RunAction::Cancel, why).await
+}
+
+async fn force_cancel(
+    State(api): State<ApiState>,
+    user: User,
+    Id(run): Id<RunId>,
+    Comment(why): Comment,
+) -> Result<StatusCode> {
+    act(&api, &user, run, RunAction::ForceCancel, why).await
+}
+
+async fn force_execute(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<StatusCode> {
+    api.engine().run_for(&user.name, run, Action::Apply).await?;
+    Err(ApiError::not_supported("force-execute is not supported: discard or cancel the runs that are ahead of this one"))
+}
+
+async fn events(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+    let include = query.include(&["actor", "comment"])?;
+    Reader { api: &api, user: &user }.run(run).await?;
+    let entries = api.store().journal(run).await?;
+    Ok(event_document(Document::all, &entries, &include))
+}
+
+async fn event(State(api): State<ApiState>, user: User, Id(id): Id<RunEventId>, query: Query) -> Result<Document> {
+    let include = query.include(&["actor", "comment"])?;
+    let entry = api.store().journal_entry(id).await?;
+    let visible = Reader { api: &api, user: &user }.run(entry.run).await;
+    visible.map_err(|error| error.about(format_args!("run event {id}")))?;
+    let one = |mut resources: Vec<Resource>| Document::one(resources.remove(0));
+    Ok(event_document(one, &[entry], &include))
+}
+
+fn event_document(
+    document: impl FnOnce(Vec<Resource>) -> Document,
+    entries: &[JournalEntry],
+    include: &Include,
+) -> Document {
+    let mut included = Included::default();
+    for entry in entries {
+        let actor = run_event::actor(entry).filter(|_| include.has("actor"));
+        let comment = run_event::comment(entry).filter(|_| include.has("comment"));
+        actor.into_iter().chain(comment).for_each(|resource| included.add(resource));
+    }
+    document(entries.iter().map(run_event::resource).collect()).including(included)
+}
+
+async fn plan(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<Document> {
+    let reader = Reader { api: &api, user: &user };
+    let (run, _) = reader.run(run).await?;
+    Ok(Document::one(reader.plan_resource(&run)))
+}
+
+async fn apply_of(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<Document> {
+    let reader = Reader { api: &api, user: &user };
+    let (run, _) = reader.run(run).await?;
+    Ok(Document::one(reader.apply_resource(&run).await?))
+}
+
+async fn checks(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+    let reader = Reader { api: &api, user: &user };
+    let (run, workspace) = reader.run(run).await?;
+    let page = query.page()?;
+    let check = policy_checks::resource(&reader, &run, &workspace).await?;
+    let cut = Query::cut(page, check.into_iter().collect());
+    Ok(query.paged(page, cut.total, cut.items))
+}
+
+/// There are no run tasks, and clients ask.
+async fn task_stages(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+    Reader { api: &api, user: &user }.run(run).await?;
+    Ok(query.paged(query.page()?, 0, vec![]))
+}
+
+async fn configuration(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+    let (run, _) = Reader { api: &api, user: &user }.run(run).await?;
+    let id = run.configuration_version.ok_or_else(|| ApiError::not_found("configuration version"))?;
+    configuration_versions::document(&api, &user, id, &query).await
+}
+
+async fn download(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<Response> {
+    let (run, _) = Reader { api: &api, user: &user }.run(run).await?;
+    let id = run.configuration_version.ok_or_else(|| ApiError::not_found("configuration version"))?;
+    Ok(configuration_versions::content(&api, &user, id).await?.into_response())
+}

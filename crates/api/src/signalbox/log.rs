@@ -1,0 +1,95 @@
+//! A log as it grows. Offsets are of the file itself: no marks.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use lifecycle::Stage;
+use lifecycle::id::RunId;
+use serde_json::json;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use super::sse::{self, Broken, Outlet, REREAD};
+use crate::document::stage::is_over;
+use crate::ground::{ApiError, Query, Result, User};
+use crate::log;
+use crate::routes::{Reader, stage_of};
+use crate::ApiState;
+
+/// How often the file's size is looked at while its stage works.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// `log` events: `id` is the offset after the piece, `data` has its `offset` and its bytes in base64. Then
+/// one `end` with the length of the whole.
+pub(super) async fn stream(
+    State(api): State<ApiState>,
+    user: User,
+    Path((run, stage)): Path<(String, String)>,
+    headers: HeaderMap,
+    query: Query,
+) -> Result<Response> {
+    let run: RunId = run.parse().map_err(|_| ApiError::not_found(format_args!("run {run:.64}")))?;
+    let stage = stage_of(&stage).ok_or_else(|| ApiError::not_found(format_args!("stage {stage:.64}")))?;
+    let offset = sse::resume(&headers, &query, "offset")?.unwrap_or(0);
+    // refused before it is a stream
+    Reader { api: &api, user: &user }.run(run).await?;
+    let path = api.engine().run_dir(run).log(stage);
+    let follower = Follower { api: api.clone(), user, run, stage, path, offset };
+    Ok(sse::response(&api, |outlet| follower.follow(outlet)))
+}
+
+struct Follower {
+    api: ApiState,
+    user: User,
+    run: RunId,
+    stage: Stage,
+    path: PathBuf,
+    offset: u64,
+}
+
+impl Follower {
+    async fn follow(mut self, outlet: Outlet) -> Result<(), Broken> {
+        let mut changes = self.api.store().changes();
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            // the record before the file: when it says that the stage is over, the file is complete
+            let user = self.user.now(&self.api).ok_or(Broken)?;
+            let (run, workspace) = Reader { api: &self.api, user: &user }.run(self.run).await?;
+            let over = is_over(&run, self.stage, user.policies(&workspace));
+            let length = self.pass_on(&outlet).await?;
+            if over {
+                return outlet.send("end", None, &json!({ "offset": length })).await;
+            }
+            let works = run.state.execution().is_some_and(|(stage, _)| stage == self.stage);
+            let mut reread = std::pin::pin!(sleep(REREAD));
+            loop {
+                tokio::select! {
+                    changed = sse::changed(&mut changes, self.run) => break changed?,
+                    () = &mut reread => break,
+                    _ = look.tick(), if works => {}
+                }
+                self.pass_on(&outlet).await?;
+            }
+        }
+    }
+
+    /// Sends what has come since, and says how long the file is.
+    async fn pass_on(&mut self, outlet: &Outlet) -> Result<u64, Broken> {
+        let length = log::file_len(self.path.clone()).await?;
+        while self.offset < length {
+            let bytes = log::read(self.path.clone(), self.offset, log::MAX_LIMIT).await?;
+            if bytes.is_empty() {
+                return Err(Broken);
+            }
+            let data = json!({ "offset": self.offset, "data": BASE64_STANDARD.encode(&bytes) });
+            self.offset += bytes.len() as u64;
+            outlet.send("log", Some(self.offset.to_string()), &data).await?;
+        }
+        Ok(length)
+    }
+}
