@@ -68,6 +68,10 @@ impl Lowering<'_> {
                     .note("a path that is no identifier cannot be the name of an import"));
             }
             if let Some(other) = self.imports.iter().find(|other| other.name == name) {
+                // the same line twice changes nothing, and published policies have it
+                if other.path == import.path && import.members.is_empty() && other.members.is_empty() {
+                    continue;
+                }
                 return Err(self.error(
                     import.span,
                     format!("`{name}` is the name of the import `{}` already", other.path),

@@ -84,7 +84,12 @@ fn predicate(call: &mut Call<'_, '_>, with: &Value, key: &Value, item: &Value) -
 }
 
 fn reduce(mut call: Call<'_, '_>) -> Result<Value, Error> {
-    let [items, with, initial] = call.exactly()?;
+    let (items, with, initial) = match &call.args[..] {
+        [items, with, initial] => (items.clone(), with.clone(), initial.clone()),
+        // the first call gets undefined then, which a function that needs a start cannot overlook
+        [items, with] => (items.clone(), with.clone(), call.missing()),
+        args => return Err(call.error(format!("takes 2 or 3 arguments, not {}", args.len()))),
+    };
     if items.is_undefined() {
         return Ok(items);
     }

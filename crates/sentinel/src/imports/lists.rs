@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::value::ops::{self, Truth};
 use crate::value::Value;
 
-pub(super) const FUNCTIONS: &[&str] = &["concat", "difference", "intersection", "sort", "sum", "union"];
+pub(super) const FUNCTIONS: &[&str] = &["concat", "diff", "difference", "intersection", "sort", "sum", "union"];
 
 pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
     if call.args.is_empty() {
@@ -45,12 +45,9 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
     }
 }
 
-/// `union` has every element of all lists once, `intersection` those that are in all of them,
-/// `difference` those of the first that are in no other. The order is that of first appearance.
+/// `union` has every element of all lists once, `intersection` once those that are in all of them,
+/// `difference` all of the first that are in no other. The order is that of first appearance.
 fn sets(call: &Call<'_, '_>) -> Result<Value, Error> {
-    if call.args.len() < 2 {
-        return Err(call.error("needs at least two lists"));
-    }
     let lists = call.args.iter().map(|arg| call.list(arg)).collect::<Result<Vec<_>, _>>()?;
     let (first, others) = (&lists[0], &lists[1..]);
     let candidates: Vec<&Value> = match call.function {
@@ -76,7 +73,8 @@ fn sets(call: &Call<'_, '_>) -> Result<Value, Error> {
                 !anywhere
             }
         };
-        if fits && !has(call, &kept, item)? {
+        let repeats = matches!(call.function, "union" | "intersection") && has(call, &kept, item)?;
+        if fits && !repeats {
             kept.push(item.clone());
         }
     }
