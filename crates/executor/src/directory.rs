@@ -60,38 +60,24 @@ impl Directory {
         self.path.join("executor.err")
     }
 
-    /// Creates it, readable by its owner alone; durable, like its parents, when this returns.
-    pub(crate) fn create(&self) -> Result<(), Error> {
-        if self.path.is_dir() {
-            return Ok(());
+    /// Creates it, readable by its owner alone. Says which directories have to be made durable for that to last.
+    pub(crate) fn create(&self) -> Result<Vec<PathBuf>, Error> {
+        let missing: Vec<&Path> = self.path.ancestors().take_while(|path| !path.exists()).collect();
+        if !missing.is_empty() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&self.path)
+                .map_err(Error::io("create", &self.path))?;
         }
-        let first_missing = self.path.ancestors().take_while(|path| !path.exists()).last();
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.path)
-            .map_err(Error::io("create", &self.path))?;
-        let mut path = self.path.as_path();
-        while let Some(parent) = path.parent() {
-            sync_directory(parent).map_err(Error::io("make durable", parent))?;
-            if first_missing == Some(path) {
-                break;
-            }
-            path = parent;
-        }
-        Ok(())
+        Ok(missing.into_iter().filter_map(Path::parent).map(Path::to_owned).collect())
     }
 
     /// Whether somebody has taken the execution over, or taken it back, so that nobody may start it any more.
     ///
     /// A claim that cannot be understood is one all the same; an empty one was never completed, so that nothing ran.
     pub(crate) fn is_claimed(&self) -> Result<bool, Error> {
-        match fs::metadata(self.claim()) {
-            Ok(metadata) if metadata.len() > 0 => Ok(true),
-            Ok(_) => Ok(self.result().exists()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(self.result().exists()),
-            Err(error) => Err(Error::io("read", self.claim())(error)),
-        }
+        Ok(read_completed(&self.claim())?.is_some() || self.result().exists())
     }
 
     /// The control socket as a path short enough for `sockaddr_un`, whatever the length of the directory's own.
@@ -118,6 +104,41 @@ impl ControlSocket {
 pub(crate) fn write_atomically<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
     replace_after(path, content, File::sync_all)?;
     path.parent().map_or(Ok(()), sync_directory)
+}
+
+/// Creates a file that did not exist, or was never completed. Durable when this returns, and in one turn: after a
+/// power cut before that it may be empty, which counts as not there.
+pub(crate) fn create_durably<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
+    let mut file = private_file(path)?;
+    let written = serde_json::to_vec(content)
+        .map_err(Into::into)
+        // in one piece
+        .and_then(|content| file.write_all(&content))
+        .and_then(|()| File::open(path.parent().unwrap_or(path)))
+        .and_then(|directory| sync_together(&[&file, &directory]).into_iter().collect());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+/// Makes files and directories durable at once: the disk is asked to flush its cache for each, which takes it some
+/// milliseconds, and it does that once for all who ask together.
+pub(crate) fn sync_together(files: &[&File]) -> Vec<io::Result<()>> {
+    std::thread::scope(|scope| {
+        let started: Vec<_> = files
+            .iter()
+            .skip(1)
+            .map(|file| (file, std::thread::Builder::new().spawn_scoped(scope, || file.sync_all())))
+            .collect();
+        let first = files.first().map(|file| file.sync_all());
+        let rest = started.into_iter().map(|(file, thread)| match thread.map(|thread| thread.join()) {
+            Ok(Ok(synced)) => synced,
+            // no thread to be had
+            Ok(Err(_)) | Err(_) => file.sync_all(),
+        });
+        first.into_iter().chain(rest).collect()
+    })
 }
 
 /// Replaces the file for all who read it from now on; after a power cut it may be the old one, or empty.
@@ -155,15 +176,19 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Reads a file of this crate; `None` if there is none, or an empty one (which nobody finished to write).
+/// Reads a file of this crate; `None` if there is none, or one that was never completed.
 pub(crate) fn read_versioned<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) if bytes.is_empty() => return Ok(None),
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("read", path)(error)),
-    };
-    parse_versioned(path, &bytes).map(Some)
+    read_completed(path)?.map(|bytes| parse_versioned(path, &bytes)).transpose()
+}
+
+/// A file whose content had not reached the disk when the power went is empty or full of zeros afterwards.
+fn read_completed(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match fs::read(path) {
+        Ok(bytes) if bytes.iter().all(|byte| *byte == 0) => Ok(None),
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
 }
 
 fn parse_versioned<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, Error> {

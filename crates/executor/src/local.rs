@@ -10,7 +10,7 @@ use tokio::process::Command;
 use tokio::task::spawn_blocking;
 
 use crate::control::{self, Reply, Request};
-use crate::directory::{Directory, write_atomically};
+use crate::directory::{Directory, replace, sync_directory};
 use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::observation::{BoxFuture, Delivery, Executor, Launched, Observation};
@@ -139,10 +139,11 @@ impl Executor for LocalExecutor {
                 let (directory, spec) = (directory.clone(), spec.clone());
                 move || prepare(&directory, &spec)
             });
-            match prepared.await? {
-                Launched::Before => Ok(Launched::Before),
-                Launched::Now => self.start(&directory).await,
-            }
+            let Some(to_sync) = prepared.await? else { return Ok(Launched::Before) };
+            // at the same time, since a flush of the disk takes as long as the executor does
+            let synced = blocking(move || sync_all(&to_sync));
+            let (launched, synced) = tokio::join!(self.start(&directory), synced);
+            synced.and(launched)
         })
     }
 
@@ -187,14 +188,20 @@ impl Executor for LocalExecutor {
     }
 }
 
-/// Writes the spec, unless the execution was claimed already.
-fn prepare(directory: &Directory, spec: &Spec) -> Result<Launched, Error> {
-    directory.create()?;
+/// Writes the spec, and says which directories are to be made durable; `None` if the execution was claimed already.
+///
+/// The spec itself need not be durable: an execution that was not claimed is launched again with its spec.
+fn prepare(directory: &Directory, spec: &Spec) -> Result<Option<Vec<PathBuf>>, Error> {
+    let to_sync = directory.create()?;
     if directory.is_claimed()? {
-        return Ok(Launched::Before);
+        return Ok(None);
     }
-    write_atomically(&directory.spec(), spec).map_err(Error::io("write", directory.spec()))?;
-    Ok(Launched::Now)
+    replace(&directory.spec(), spec).map_err(Error::io("write", directory.spec()))?;
+    Ok(Some(to_sync))
+}
+
+fn sync_all(directories: &[PathBuf]) -> Result<(), Error> {
+    directories.iter().try_for_each(|path| sync_directory(path).map_err(Error::io("make durable", path)))
 }
 
 async fn look(directory: &Directory) -> Result<Seen, Error> {

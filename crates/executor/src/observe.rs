@@ -36,11 +36,14 @@ pub(crate) fn observe(directory: &Directory) -> Result<Seen, Error> {
             procfs::boot_id().map_err(Error::io("read", "/proc/sys/kernel/random/boot_id"))? == claim.boot_id;
         // in this order: an executor that ends in between has left its result, which is then found
         let alive = this_boot && claim.executor.is_alive();
-        if let Some(finished) = result(directory)? {
-            return Ok(Seen::AtRest(finished));
+        match result(directory) {
+            Ok(Some(finished)) => return Ok(Seen::AtRest(finished)),
+            // it is being written, or cannot be
+            Ok(None) | Err(Error::Damaged { .. } | Error::Io { .. }) => {}
+            Err(error) => return Err(error),
         }
         if alive {
-            return Ok(Seen::Running(running(directory, &claim)?, claim.executor));
+            return Ok(Seen::Running(running(directory, &claim), claim.executor));
         }
         // asked only now: before the claim, a probing lock would stand in the way of a starting executor
         if is_locked(directory)? {
@@ -48,10 +51,14 @@ pub(crate) fn observe(directory: &Directory) -> Result<Seen, Error> {
             continue;
         }
         // the lock is released by the end of the executor, and a result written just before it counts
-        if let Some(finished) = result(directory)? {
-            return Ok(Seen::AtRest(finished));
-        }
-        return lost(directory, &claim, this_boot).map(Seen::AtRest);
+        return match result(directory) {
+            Ok(Some(finished)) => Ok(Seen::AtRest(finished)),
+            Ok(None) => lost(directory, &claim, this_boot, None).map(Seen::AtRest),
+            Err(Error::Damaged { why, .. }) => {
+                lost(directory, &claim, this_boot, Some(&why)).map(Seen::AtRest)
+            }
+            Err(error) => Err(error),
+        };
     }
     Err(Error::HeldElsewhere { directory: directory.path().to_owned() })
 }
@@ -61,15 +68,16 @@ fn result(directory: &Directory) -> Result<Option<Observation>, Error> {
     Ok(result.map(|result| Observation::Finished(Box::new(result))))
 }
 
-fn running(directory: &Directory, claim: &Claim) -> Result<Running, Error> {
-    let state = read_versioned::<State>(&directory.state())?.unwrap_or_default();
+fn running(directory: &Directory, claim: &Claim) -> Running {
+    // what cannot be read takes nothing from the certainty that it runs
+    let state = read_versioned::<State>(&directory.state()).ok().flatten().unwrap_or_default();
     let child_pid = state.step.as_ref().and_then(|step| step.child).map(|child| child.pid);
-    Ok(Running {
+    Running {
         executor_pid: claim.executor.pid,
         step: state.step.map(|step| step.name),
         child_pid,
         interrupted: state.interrupted,
-    })
+    }
 }
 
 fn is_locked(directory: &Directory) -> Result<bool, Error> {
@@ -86,7 +94,12 @@ fn is_locked(directory: &Directory) -> Result<bool, Error> {
     }
 }
 
-fn lost(directory: &Directory, claim: &Claim, this_boot: bool) -> Result<Observation, Error> {
+fn lost(
+    directory: &Directory,
+    claim: &Claim,
+    this_boot: bool,
+    damage: Option<&str>,
+) -> Result<Observation, Error> {
     // a state that cannot be read takes nothing from the certainty that the executor is gone
     let state = read_versioned::<State>(&directory.state()).ok().flatten().unwrap_or_default();
     let swept = if this_boot { leftovers::sweep(directory, claim, state.step.as_ref())? } else { 0 };
@@ -102,6 +115,10 @@ fn lost(directory: &Directory, claim: &Claim, this_boot: bool) -> Result<Observa
     } else {
         "the machine was restarted".to_owned()
     };
+    let without = match damage {
+        None => "without a result".to_owned(),
+        Some(why) => format!("with a result that is damaged ({why})"),
+    };
     let killed = match swept {
         0 => String::new(),
         1 => "; 1 process that it had left was killed".to_owned(),
@@ -109,12 +126,12 @@ fn lost(directory: &Directory, claim: &Claim, this_boot: bool) -> Result<Observa
     };
     Ok(Observation::Lost(Lost {
         reason: format!(
-            "the executor (process {}) ended without a result {during}: {how}{killed}",
+            "the executor (process {}) ended {without} {during}: {how}{killed}",
             claim.executor.pid
         ),
         step,
         interrupted: state.interrupted,
         swept,
-        salvaged: salvage(&claim.working_dir, &claim.salvage),
+        salvaged: salvage(&claim.working_dir, &claim.salvage, &[]),
     }))
 }

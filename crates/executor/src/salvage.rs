@@ -9,31 +9,40 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
-use crate::directory::sync_directory;
+use crate::directory::sync_together;
 use crate::result::{Salvaged, SalvagedFile};
 
-/// Describes each of `files`, relative ones taken from `working_dir`, after it was made durable.
-pub(crate) fn salvage(working_dir: &Path, files: &[PathBuf]) -> Vec<Salvaged> {
-    let described = files
+/// Describes each of `files`, relative ones taken from `working_dir`, after it was made durable, and `others` with them.
+pub(crate) fn salvage(working_dir: &Path, files: &[PathBuf], others: &[&File]) -> Vec<Salvaged> {
+    let opened: Vec<io::Result<File>> =
+        files.iter().map(|path| open_regular(&working_dir.join(path))).collect();
+    let mut parents: Vec<PathBuf> = files
         .iter()
-        .map(|path| Salvaged { path: path.clone(), file: describe(&working_dir.join(path)) })
+        .zip(&opened)
+        .filter(|(_, opened)| opened.is_ok())
+        .filter_map(|(path, _)| working_dir.join(path).parent().map(Path::to_owned))
         .collect();
-    let mut parents: Vec<PathBuf> =
-        files.iter().filter_map(|path| working_dir.join(path).parent().map(Path::to_owned)).collect();
     parents.sort();
     parents.dedup();
-    for parent in parents {
-        // a directory that is missing or cannot be synced is no reason to lose what was read from the rest
-        let _ = sync_directory(&parent);
-    }
-    described
+    // a directory that cannot be opened is no reason to lose what can be read from it
+    let parents: Vec<File> = parents.iter().filter_map(|parent| File::open(parent).ok()).collect();
+    let present = opened.iter().filter_map(|opened| opened.as_ref().ok());
+    let to_sync: Vec<&File> = present.chain(&parents).chain(others.iter().copied()).collect();
+    let mut synced = sync_together(&to_sync).into_iter();
+    files
+        .iter()
+        .zip(opened)
+        .map(|(path, opened)| {
+            let described = opened.and_then(|file| {
+                synced.next().unwrap_or(Ok(()))?;
+                digest(file)
+            });
+            Salvaged { path: path.clone(), file: describe(described) }
+        })
+        .collect()
 }
 
-fn describe(path: &Path) -> SalvagedFile {
-    let read = open_regular(path).and_then(|file| {
-        file.sync_all()?;
-        digest(file)
-    });
+fn describe(read: io::Result<(u64, String)>) -> SalvagedFile {
     match read {
         Ok((size, sha256)) => SalvagedFile::Present { size, sha256 },
         Err(error) if error.kind() == io::ErrorKind::NotFound => SalvagedFile::Absent,
@@ -103,8 +112,10 @@ mod tests {
         std::os::unix::fs::symlink("state", directory.path().join("link")).unwrap();
         std::fs::create_dir(directory.path().join("folder")).unwrap();
         let files: Vec<PathBuf> = ["state", "none", "link", "folder", "no/where"].map(PathBuf::from).into();
-        let files =
-            salvage(directory.path(), &files).into_iter().map(|salvaged| salvaged.file).collect::<Vec<_>>();
+        let files = salvage(directory.path(), &files, &[])
+            .into_iter()
+            .map(|salvaged| salvaged.file)
+            .collect::<Vec<_>>();
         assert_eq!(files[0], SalvagedFile::Present { size: 3, sha256: ABC.to_owned() });
         assert_eq!(files[1], SalvagedFile::Absent);
         assert_eq!(files[2], SalvagedFile::Unreadable { why: "it is a symbolic link".to_owned() });

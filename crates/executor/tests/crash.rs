@@ -171,6 +171,25 @@ async fn a_claim_that_was_never_completed_claims_nothing() {
 }
 
 #[tokio::test]
+async fn files_that_a_power_cut_left_incomplete_count_as_missing_and_damaged_ones_as_lost() {
+    for (content, words) in
+        [("", "without a result"), ("\0\0\0", "without a result"), ("{\0", "result that is damaged")]
+    {
+        let bench = Bench::new();
+        let mut spec = bench.spec([shell("a", "echo state > state")]);
+        spec.salvage = vec!["state".into()];
+        bench.run(&spec).await;
+        let executor = bench.directory().to_str().unwrap().to_owned();
+        until("the executor has ended", || support::processes_with(&executor).is_empty().then_some(())).await;
+        std::fs::write(bench.directory().join("result.json"), content).unwrap();
+        let lost = bench.lose().await;
+        assert!(lost.reason.contains(words), "{}", lost.reason);
+        assert!(matches!(lost.salvaged[0].file, SalvagedFile::Present { size: 6, .. }));
+        assert_eq!(bench.executor.launch(&bench.directory(), &spec).await.unwrap(), Launched::Before);
+    }
+}
+
+#[tokio::test]
 async fn an_executor_without_a_spec_refuses_and_claims_nothing() {
     let bench = Bench::new();
     std::fs::create_dir_all(bench.directory()).unwrap();
@@ -218,6 +237,7 @@ async fn a_result_that_cannot_be_written_is_tried_again_while_the_lock_is_held()
     bench.launch(&bench.spec([shell("apply", UNTIL_END)])).await;
     let executor = bench.executor_pid().await;
     std::fs::create_dir_all(obstacle.join("cannot be replaced")).unwrap();
+    assert!(matches!(bench.executor.attach(&bench.directory()).await.unwrap(), Observation::Running(_)));
     bench.write("end", "");
     until("the first attempt fails", || {
         bench.diagnostics().contains("cannot write the result").then_some(())

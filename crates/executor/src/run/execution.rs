@@ -89,7 +89,6 @@ impl Execution {
 
     /// Salvages, and says how it all ended.
     pub(crate) fn conclude(&self, steps: Vec<StepResult>, outcome: Outcome) -> ExecutionResult {
-        self.log.make_durable();
         ExecutionResult {
             format: FORMAT,
             label: self.spec.label.clone(),
@@ -99,7 +98,7 @@ impl Execution {
             interrupted: self.wishes.asked(),
             killed: self.state.killed,
             swept: u32::try_from(self.swept.len()).unwrap_or(u32::MAX),
-            salvaged: salvage::salvage(&self.spec.working_dir, &self.spec.salvage),
+            salvaged: salvage::salvage(&self.spec.working_dir, &self.spec.salvage, &[self.log.file()]),
             started_at: self.claim.claimed_at,
             ended_at: Timestamp::now(),
         }
@@ -109,7 +108,6 @@ impl Execution {
         let started_at = Timestamp::now();
         let clock = Instant::now();
         self.state.step = Some(CurrentStep { name: step.name.clone(), child: None });
-        // not durable, which costs time: what matters is what is found if this process dies from now on
         self.publish(replace);
         let started = match child::start(&self.spec, &self.claim, &self.log, step) {
             Ok(started) => started,
@@ -121,7 +119,7 @@ impl Execution {
         };
         let child = Process::read(started.pid).map(|process| process.identity);
         self.state.step = Some(CurrentStep { name: step.name.clone(), child });
-        self.record();
+        self.publish(replace);
         let (status, rusage, timed_out) = self.watch(step, started.pid, clock);
         let duration = clock.elapsed();
         let asked = self.wishes.asked();
@@ -278,7 +276,7 @@ impl Execution {
         }
     }
 
-    /// Writes the state down, durably.
+    /// Writes a wish down, durably. What runs now is only published: nobody needs it after the machine has stopped.
     fn record(&self) {
         self.publish(write_atomically);
     }

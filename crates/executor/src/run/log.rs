@@ -35,10 +35,8 @@ impl Log {
         self.file.try_clone().map(Stdio::from)
     }
 
-    pub(crate) fn make_durable(&self) {
-        if let Err(error) = self.file.sync_all() {
-            eprintln!("cannot make the log durable: {error}");
-        }
+    pub(crate) fn file(&self) -> &File {
+        &self.file
     }
 
     fn ends_within_a_line(&self) -> bool {

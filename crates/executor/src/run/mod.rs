@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use rustix::process::{getpid, set_child_subreaper, setsid};
 
-use crate::directory::{Directory, private_file, read_versioned, sync_directory};
+use crate::directory::{Directory, create_durably, private_file, read_versioned, sync_together};
 use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::procfs::{Identity, boot_id};
@@ -193,7 +193,7 @@ fn claim(directory: &Directory, spec: Option<&Spec>) -> io::Result<Claim> {
         salvage: spec.map(|spec| spec.salvage.clone()).unwrap_or_default(),
         claimed_at: Timestamp::now(),
     };
-    crate::directory::write_atomically(&directory.claim(), &claim)?;
+    create_durably(&directory.claim(), &claim)?;
     Ok(claim)
 }
 
@@ -273,7 +273,7 @@ fn unable(claim: &Claim, spec: Option<&Spec>, why: String) -> ExecutionResult {
         interrupted: false,
         killed: false,
         swept: 0,
-        salvaged: crate::salvage::salvage(&claim.working_dir, &claim.salvage),
+        salvaged: crate::salvage::salvage(&claim.working_dir, &claim.salvage, &[]),
         started_at: claim.claimed_at,
         ended_at: Timestamp::now(),
     }
@@ -298,13 +298,13 @@ impl ResultFile {
         let content = serde_json::to_vec(result)?;
         file.write_all_at(&content, 0)?;
         file.set_len(content.len() as u64)?;
-        file.sync_all()?;
         match fs::rename(temporary(directory), directory.result()) {
             // an attempt before this one got as far as here
-            Err(error) if error.kind() == io::ErrorKind::NotFound && directory.result().exists() => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound && directory.result().is_file() => {}
             renamed => renamed?,
         }
-        sync_directory(directory.path())
+        // in one turn with its name; if the power goes before that, an incomplete result is none
+        sync_together(&[file, &File::open(directory.path())?]).into_iter().collect()
     }
 }
 
