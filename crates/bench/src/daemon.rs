@@ -1,0 +1,135 @@
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use client::{Client, NewRun, Run};
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+
+const TOKEN: &str = "a-token-for-benchmarks";
+
+/// A release daemon with a configuration of its own; stopped when dropped.
+pub struct Daemon {
+    child: Child,
+    pub dir: TempDir,
+    pub client: Client,
+}
+
+/// A workspace of the configuration.
+pub struct Workspace<'a> {
+    pub name: String,
+    pub source: &'a Path,
+    pub terraform: &'a Path,
+}
+
+impl Daemon {
+    pub async fn start(dir: TempDir, slots: usize, workspaces: &[Workspace<'_>]) -> anyhow::Result<Self> {
+        let digest = Sha256::digest(TOKEN).iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        });
+        let mut config = format!(
+            "server {{\n  listen = \"127.0.0.1:0\"\n  data_dir = \"./data\"\n  max_concurrent_runs = {slots}\n}}\n\
+             organization = \"bench\"\nuser \"owner\" {{\n  token_sha256 = \"{digest}\"\n}}\n\
+             team \"owners\" {{\n  members = [\"owner\"]\n}}\n"
+        );
+        for Workspace { name, source, terraform } in workspaces {
+            let _ = write!(
+                config,
+                "workspace {name:?} {{\n  terraform = {terraform:?}\n  source \"directory\" {{\n    path = {source:?}\n  }}\n}}\n"
+            );
+        }
+        let file = dir.path().join("signalbox.hcl");
+        std::fs::write(&file, config)?;
+        let mut child = Command::new(binary()?)
+            .args(["--log-format", "json", "serve", "--config"])
+            .arg(&file)
+            .env("RUST_LOG", "info")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let stderr = child.stderr.take().context("its log is a pipe")?;
+        let mut lines = BufReader::new(stderr).lines();
+        let address = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| ready_at(&line))
+            .context("the daemon did not become ready")?;
+        // drained for as long as it writes
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        let client = Client::new(&format!("http://{address}"), TOKEN)?;
+        let daemon = Self { child, dir, client };
+        if let Some(last) = workspaces.last() {
+            daemon.until(async || daemon.client.workspace(&last.name).await.ok()).await?;
+        }
+        Ok(daemon)
+    }
+
+    pub async fn queue(&self, workspace_id: &str, auto_apply: bool) -> anyhow::Result<Run> {
+        let run = NewRun { auto_apply: Some(auto_apply), ..NewRun::default() };
+        Ok(self.client.create_run(workspace_id, &run).await?)
+    }
+
+    /// Waits for a state by the stream of the run, so that nothing is lost to polling.
+    pub async fn follow(&self, run: &Run, state: &str) -> anyhow::Result<Run> {
+        use futures::StreamExt as _;
+        let mut states = std::pin::pin!(self.client.follow_run(&run.id));
+        while let Some(update) = states.next().await {
+            if let client::Update::Item(run) = update? {
+                if run.state_name() == state {
+                    return Ok(run);
+                }
+                ensure!(!run.is_final(), "the run ended as {} ({:?})", run.state_name(), run.error());
+            }
+        }
+        anyhow::bail!("the run was never {state}")
+    }
+
+    pub async fn until<T>(&self, mut condition: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
+        let started = std::time::Instant::now();
+        loop {
+            if let Some(value) = condition().await {
+                return Ok(value);
+            }
+            ensure!(started.elapsed() < Duration::from_secs(120), "waited two minutes in vain");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Resident memory in bytes.
+    pub fn resident(&self) -> anyhow::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let kib = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok())
+            .context("no VmRSS")?;
+        Ok(kib * 1024)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The release binary beside this one.
+fn binary() -> anyhow::Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let binary = own.with_file_name("signalbox");
+    ensure!(binary.exists(), "{} is missing: `just bench` builds it", binary.display());
+    Ok(binary)
+}
+
+fn ready_at(line: &str) -> Option<String> {
+    let event: serde_json::Value = serde_json::from_str(line).ok()?;
+    let fields = event.get("fields")?;
+    let is_ready = fields.get("message")?.as_str()?.ends_with("is ready");
+    is_ready.then(|| fields.get("address")?.as_str().map(str::to_owned))?
+}

@@ -1,0 +1,165 @@
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context as _, ensure};
+use client::RunAction;
+
+use crate::daemon::{Daemon, Workspace};
+use crate::standin;
+
+/// A line of the table: what, and how much.
+type Rows = Vec<(String, String)>;
+
+const MAIN: &str = "resource \"terraform_data\" \"thing\" {\n  input = timestamp()\n}\n";
+
+fn directory() -> anyhow::Result<tempfile::TempDir> {
+    Ok(tempfile::Builder::new().prefix("signalbox-bench-").tempdir()?)
+}
+
+fn source(dir: &Path) -> anyhow::Result<PathBuf> {
+    let source = dir.join("source");
+    std::fs::create_dir_all(&source)?;
+    std::fs::write(source.join("main.tf"), MAIN)?;
+    Ok(source)
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// A whole run through the daemon against the same terraform commands in a shell, alternately.
+pub async fn overhead(rows: &mut Rows) -> anyhow::Result<()> {
+    const ROUNDS: usize = 15;
+    let dir = directory()?;
+    let source = source(dir.path())?;
+    let shell_dir = dir.path().join("shell");
+    let workspace = Workspace { name: "bench".into(), source: &source, terraform: Path::new("terraform") };
+    let daemon = Daemon::start(dir, 2, &[workspace]).await?;
+    let id = daemon.client.workspace("bench").await?.id;
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let started = Instant::now();
+        let run = daemon.queue(&id, true).await?;
+        daemon.follow(&run, "Applied").await?;
+        let through_daemon = started.elapsed();
+        let in_shell = shell_run(&source, &shell_dir)?;
+        // the first round warms both
+        if round > 0 {
+            with.push(through_daemon);
+            without.push(in_shell);
+        }
+    }
+    let (with, without) = (median(with), median(without));
+    rows.push((format!("a run through the daemon (median of {ROUNDS})"), milliseconds(with)));
+    rows.push(("the same terraform commands in a shell".into(), milliseconds(without)));
+    let ratio = with.as_secs_f64() / without.as_secs_f64();
+    rows.push(("ratio (target 1.10)".into(), format!("{ratio:.3}")));
+    Ok(())
+}
+
+/// init, plan, show -json and apply in a fresh directory, with the state of the last round.
+fn shell_run(source: &Path, dir: &Path) -> anyhow::Result<Duration> {
+    let state = std::fs::read(dir.join("terraform.tfstate")).ok();
+    let _ = std::fs::remove_dir_all(dir);
+    std::fs::create_dir_all(dir)?;
+    std::fs::copy(source.join("main.tf"), dir.join("main.tf"))?;
+    if let Some(state) = state {
+        std::fs::write(dir.join("terraform.tfstate"), state)?;
+    }
+    let started = Instant::now();
+    let done = Command::new("/bin/sh")
+        .arg("-ec")
+        .arg(
+            "terraform init -input=false; terraform plan -input=false -detailed-exitcode -out=plan || [ $? = 2 ]; \
+             terraform show -json plan > plan.json; terraform apply -input=false plan",
+        )
+        .current_dir(dir)
+        .env_remove("TF_CLI_CONFIG_FILE")
+        .env("CHECKPOINT_DISABLE", "1")
+        .env("TF_IN_AUTOMATION", "1")
+        .stdout(Stdio::null())
+        .status()?;
+    ensure!(done.success(), "terraform in the shell failed");
+    Ok(started.elapsed())
+}
+
+/// From the request that confirms a plan to the first instruction of its apply.
+pub async fn confirm_latency(rows: &mut Rows) -> anyhow::Result<()> {
+    const ROUNDS: usize = 30;
+    let dir = directory()?;
+    let source = source(dir.path())?;
+    let note = dir.path().join("note");
+    let terraform = standin::noting(dir.path(), &note)?;
+    let daemon =
+        Daemon::start(dir, 2, &[Workspace { name: "bench".into(), source: &source, terraform: &terraform }]).await?;
+    let id = daemon.client.workspace("bench").await?.id;
+    let mut times = Vec::new();
+    for _ in 0..ROUNDS {
+        let run = daemon.queue(&id, false).await?;
+        daemon.follow(&run, "Needs Confirmation").await?;
+        let confirmed = SystemTime::now();
+        daemon.client.act_on_run(&run.id, RunAction::Apply, None).await?;
+        daemon.follow(&run, "Applied").await?;
+        let began: u64 = std::fs::read_to_string(&note)?.trim().parse()?;
+        let began = SystemTime::UNIX_EPOCH + Duration::from_nanos(began);
+        times.push(began.duration_since(confirmed).context("the clock went back")?);
+    }
+    rows.push((format!("from confirm to exec (median of {ROUNDS})"), milliseconds(median(times))));
+    Ok(())
+}
+
+/// Runs per second when terraform takes no time, over many workspaces at once.
+pub async fn throughput(rows: &mut Rows) -> anyhow::Result<()> {
+    const WORKSPACES: usize = 50;
+    const RUNS_EACH: usize = 6;
+    let dir = directory()?;
+    let source = source(dir.path())?;
+    let terraform = standin::at_once(dir.path())?;
+    let workspaces: Vec<_> = (0..WORKSPACES)
+        .map(|n| Workspace { name: format!("bench-{n}"), source: &source, terraform: &terraform })
+        .collect();
+    let daemon = Daemon::start(dir, 8, &workspaces).await?;
+    let mut ids = Vec::new();
+    for workspace in daemon.client.all_workspaces().await? {
+        ids.push(workspace.id);
+    }
+    let started = Instant::now();
+    let mut last = Vec::new();
+    for round in 0..RUNS_EACH {
+        for id in &ids {
+            let run = daemon.queue(id, false).await?;
+            if round + 1 == RUNS_EACH {
+                last.push(run);
+            }
+        }
+    }
+    for run in &last {
+        daemon.until(async || daemon.client.run(&run.id).await.ok().filter(client::Run::is_final)).await?;
+    }
+    let per_second = (WORKSPACES * RUNS_EACH) as f64 / started.elapsed().as_secs_f64();
+    rows.push((format!("runs per second over {WORKSPACES} workspaces"), format!("{per_second:.1}")));
+    Ok(())
+}
+
+/// Resident memory at rest.
+pub async fn resident_memory(rows: &mut Rows) -> anyhow::Result<()> {
+    for count in [1_usize, 1000] {
+        let dir = directory()?;
+        let source = source(dir.path())?;
+        let workspaces: Vec<_> = (0..count)
+            .map(|n| Workspace { name: format!("bench-{n}"), source: &source, terraform: Path::new("terraform") })
+            .collect();
+        let daemon = Daemon::start(dir, 2, &workspaces).await?;
+        // two rounds of the reconciler
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        let mib = daemon.resident()? as f64 / f64::from(1 << 20);
+        rows.push((format!("resident memory with {count} workspaces"), format!("{mib:.1} MiB")));
+    }
+    Ok(())
+}

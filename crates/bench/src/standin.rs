@@ -1,0 +1,41 @@
+//! Stand-ins for terraform, so that what is left to measure is signalbox.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Ends at once: a plan without changes.
+pub fn at_once(dir: &Path) -> std::io::Result<PathBuf> {
+    script(
+        dir,
+        "at-once",
+        r#"case "$2" in
+plan) for a; do case "$a" in -out=*) echo plan > "${a#-out=}";; esac; done;;
+show) echo '{"terraform_version":"1.11.4","resource_changes":[]}';;
+version) echo '{"terraform_version":"1.11.4"}';;
+esac
+[ "$1" = version ] && echo '{"terraform_version":"1.11.4"}'
+exit 0"#,
+    )
+}
+
+/// Plans a change, and notes the time at which the apply begins, in nanoseconds since the epoch.
+pub fn noting(dir: &Path, note: &Path) -> std::io::Result<PathBuf> {
+    let body = format!(
+        r#"case "$2" in
+apply) date +%s%N > {}; exit 0;;
+plan) for a; do case "$a" in -out=*) echo plan > "${{a#-out=}}";; esac; done; exit 2;;
+show) echo '{{"terraform_version":"1.11.4","resource_changes":[]}}';;
+esac
+[ "$1" = version ] && echo '{{"terraform_version":"1.11.4"}}'
+exit 0"#,
+        note.display()
+    );
+    script(dir, "noting", &body)
+}
+
+fn script(dir: &Path, name: &str, body: &str) -> std::io::Result<PathBuf> {
+    let path = dir.join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{body}\n"))?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
+    Ok(path)
+}

@@ -1,0 +1,28 @@
+# Everything that a change has to pass, as CI runs it.
+verify: fmt-check lint test demo
+
+fmt-check:
+    cargo fmt --all --check
+
+lint:
+    cargo clippy --workspace --all-targets -- -D warnings
+
+test:
+    cargo test --workspace
+
+# One command from nothing to a run.
+demo:
+    cargo run --release -- demo --yes
+
+# Overhead, latency, throughput and memory, in one table measured in one run.
+bench:
+    cargo build --release
+    cargo run --release -p bench
+
+# Runs every Sentinel test case below DIR and prints what passed, per repository.
+sentinel-corpus DIR:
+    cargo run --release -p sentinel --example corpus -- {{DIR}}
+
+# Takes over changed golden files after they were read.
+snapshots:
+    INSTA_UPDATE=always cargo test --workspace

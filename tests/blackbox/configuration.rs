@@ -1,0 +1,72 @@
+//! The config file while the daemon runs.
+
+use client::NewRun;
+use rustix::process::Signal;
+
+use crate::support::{Setup, terraform, wait_for};
+
+#[tokio::test]
+async fn a_changed_file_is_taken_over_without_a_restart() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    world.workspace("net").await;
+    let config = std::fs::read_to_string(world.config_file()).unwrap();
+    let source = world.source("added");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::write(source.join("main.tf"), terraform::SIMPLE).unwrap();
+    let added = config.split("workspace \"net\"").nth(1).unwrap().replace("sources/net", "sources/added");
+    std::fs::write(world.config_file(), format!("{config}\nworkspace \"added\"{added}")).unwrap();
+    let run = world.queue("added").await;
+    world.reaches(&run, "Needs Confirmation").await;
+}
+
+#[tokio::test]
+async fn a_bad_file_changes_nothing_and_is_reported_with_its_place() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    world.workspace("net").await;
+    let config = std::fs::read_to_string(world.config_file()).unwrap();
+    std::fs::write(world.config_file(), config.replace("auto_apply", "auto_aply").replace("operators = \"write\"", "operators = \"wriet\"")).unwrap();
+    world.daemon().signal(Signal::HUP);
+    wait_for("the mistake is reported", async || world.daemon().log().contains("wriet").then_some(())).await;
+    assert!(world.daemon().log().contains("signalbox.hcl:"));
+    let run = world.queue("net").await;
+    world.reaches(&run, "Needs Confirmation").await;
+}
+
+#[tokio::test]
+async fn a_run_of_a_workspace_that_is_removed_goes_on_to_its_end() {
+    let setup = Setup::new();
+    let gate = setup.gate("apply");
+    let world = setup.workspace("stays", terraform::SIMPLE).workspace("goes", &terraform::gated_apply(&gate)).start();
+    let run = world.queue_as("operator", "goes", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
+    let waiting = world.queue("goes").await;
+    gate.reached().await;
+    let config = std::fs::read_to_string(world.config_file()).unwrap();
+    let kept = config.split("workspace \"goes\"").next().unwrap();
+    std::fs::write(world.config_file(), kept).unwrap();
+    // what had not started can't start any more
+    world.reaches(&waiting, "Canceled").await;
+    gate.open();
+    world.reaches(&run, "Applied").await;
+    assert!(world.client("operator").workspace("goes").await.is_err());
+}
+
+#[tokio::test]
+async fn a_run_keeps_the_settings_with_which_its_plan_started() {
+    let setup = Setup::new();
+    let seen = setup.path().join("seen");
+    let main = format!(
+        "resource \"terraform_data\" \"thing\" {{\n  provisioner \"local-exec\" {{\n    command = \"echo $COLOUR > {}\"\n  }}\n}}\n",
+        seen.display()
+    );
+    let world = setup
+        .workspace_with("net", &main, |workspace| workspace.with("environment = { COLOUR = \"red\" }"))
+        .start();
+    let run = world.queue("net").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    let config = std::fs::read_to_string(world.config_file()).unwrap();
+    std::fs::write(world.config_file(), config.replace("red", "blue")).unwrap();
+    wait_for("the file is taken over", async || world.daemon().log().contains("taken over").then_some(())).await;
+    world.confirm(&run).await;
+    world.reaches(&run, "Applied").await;
+    assert_eq!(std::fs::read_to_string(seen).unwrap().trim(), "red");
+}

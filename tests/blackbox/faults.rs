@@ -1,0 +1,73 @@
+//! Actors that fail, by faults that are compiled into test builds only.
+
+use client::NewRun;
+
+use crate::support::{Setup, processes, terraform, wait_for};
+
+fn auto_apply() -> NewRun {
+    NewRun { auto_apply: Some(true), ..NewRun::default() }
+}
+
+#[tokio::test]
+async fn a_run_actor_that_panics_is_restarted_and_attaches_to_its_terraform_again() {
+    let setup = Setup::new();
+    let gate = setup.gate("apply");
+    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    gate.reached().await;
+    world.arm("run-actor", 2);
+    wait_for("the actor has panicked twice", async || world.has_struck("run-actor").then_some(())).await;
+    gate.open();
+    world.reaches(&run, "Applied").await;
+    assert_eq!(gate.arrivals(), 1, "applied once");
+}
+
+#[tokio::test]
+async fn a_run_actor_that_panics_before_the_launch_or_the_conclusion_loses_nothing() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    for point in ["run-actor-launch", "run-actor-conclude"] {
+        world.arm(point, 1);
+        let run = world.queue_as("operator", "net", auto_apply()).await;
+        let run = world.ends(&run).await;
+        assert!(["Applied", "No Changes"].contains(&run.state_name()), "{point}: {}", run.state_name());
+        assert!(world.has_struck(point), "{point} was passed");
+    }
+    assert_eq!(world.resources("net").await, ["terraform_data.thing"]);
+}
+
+#[tokio::test]
+async fn a_workspace_actor_that_panics_is_restarted_and_its_queue_goes_on() {
+    let setup = Setup::new();
+    let gate = setup.gate("apply");
+    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
+    let first = world.queue_as("operator", "net", auto_apply()).await;
+    let second = world.queue_as("operator", "net", auto_apply()).await;
+    gate.reached().await;
+    world.arm("workspace-actor", 2);
+    wait_for("the actor has panicked twice", async || world.has_struck("workspace-actor").then_some(())).await;
+    gate.open();
+    world.reaches(&first, "Applied").await;
+    world.reaches(&second, "No Changes").await;
+    assert_eq!(gate.arrivals(), 1, "applied once");
+}
+
+#[tokio::test]
+async fn a_run_that_always_crashes_its_actor_ends_errored_and_its_workspace_goes_on() {
+    let setup = Setup::new();
+    let gate = setup.gate("apply");
+    let world = setup.workspace("net", &terraform::gated_apply(&gate)).workspace("other", terraform::SIMPLE).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    gate.reached().await;
+    // as often as the supervisor restarts it, and once more
+    world.arm("run-actor", 6);
+    let run = world.ends(&run).await;
+    assert_eq!(run.state_name(), "Apply Errored");
+    assert!(run.error().is_some_and(|error| error.contains("fault injected")), "{:?}", run.error());
+    assert!(processes::with_command(world.path(), " apply ").is_empty());
+    assert!(world.resources("net").await.contains(&"terraform_data.first".to_owned()), "what it made is kept");
+    gate.open();
+    let next = world.queue("net").await;
+    world.reaches(&next, "Needs Confirmation").await;
+    let other = world.queue_as("operator", "other", auto_apply()).await;
+    world.reaches(&other, "Applied").await;
+}

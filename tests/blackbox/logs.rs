@@ -1,0 +1,77 @@
+//! Following what terraform writes.
+
+use client::{NewRun, Stage, Update};
+use futures::StreamExt as _;
+
+use crate::support::{Setup, terraform};
+
+#[tokio::test]
+async fn a_followed_log_resumes_after_the_daemon_s_death_without_a_lost_or_doubled_byte() {
+    let setup = Setup::new();
+    let gate = setup.gate("apply");
+    let main = terraform::gated_apply(&gate).replace(&gate.wait_command(), &format!("seq 1 20000; {}", gate.wait_command()));
+    // the client's address must not change with the daemon
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut world = setup.server(&format!("listen = \"127.0.0.1:{port}\"")).workspace("net", &main).start();
+    let run = world.queue_as("operator", "net", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
+    let client = world.client("reader");
+    let (id, follower) = (run.id.clone(), client.clone());
+    let followed = tokio::spawn(async move {
+        let mut bytes = Vec::new();
+        let mut stream = std::pin::pin!(follower.follow_log(&id, Stage::Apply, 0));
+        while let Some(update) = stream.next().await {
+            if let Update::Item(chunk) = update.unwrap() {
+                assert_eq!(chunk.offset, bytes.len() as u64, "neither a gap nor a repetition");
+                bytes.extend_from_slice(&chunk.bytes);
+            }
+        }
+        bytes
+    });
+    gate.reached().await;
+    world.kill_daemon();
+    world.start_daemon();
+    gate.open();
+    let run = world.reaches(&run, "Applied").await;
+    let followed = followed.await.unwrap();
+    let file = std::fs::read(world.data_dir().join("runs").join(&run.id).join("apply/log")).unwrap();
+    assert_eq!(followed.len(), file.len());
+    assert!(followed == file);
+    assert!(String::from_utf8_lossy(&followed).contains("20000"));
+}
+
+#[tokio::test]
+async fn a_log_is_read_in_pieces_and_its_end_mark_comes_last() {
+    let setup = Setup::new();
+    let gate = setup.gate("apply");
+    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
+    let run = world.queue_as("operator", "net", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
+    gate.reached().await;
+    let run = world.run(&run).await;
+    let url = world.client("owner").apply(run.apply_id.as_ref().unwrap()).await.unwrap().log_read_url.unwrap();
+    let http = reqwest::Client::new();
+    let read = async |query: &str| http.get(format!("{url}{query}")).send().await.unwrap().bytes().await.unwrap();
+    let begin = read("?offset=0&limit=4").await;
+    assert_eq!(begin[..], *b"\x02Ter");
+    assert_ne!(read("").await.last(), Some(&3), "it is not over");
+    gate.open();
+    let run = world.reaches(&run, "Applied").await;
+    let whole = read("").await;
+    assert_eq!(whole.last(), Some(&3));
+    assert_eq!(read(&format!("?offset={}&limit=100", whole.len())).await.len(), 0, "past the end");
+    assert_eq!(world.log(&run, Stage::Apply).await.as_bytes(), &whole[1..whole.len() - 1]);
+}
+
+#[tokio::test]
+async fn output_without_lines_and_with_any_bytes_is_kept_as_it_is() {
+    let main = r#"
+resource "terraform_data" "thing" {
+  provisioner "local-exec" {
+    command = "printf '\\033[31mred\\000nul'; head -c 3000000 /dev/zero | tr '\\000' x"
+  }
+}
+"#;
+    let world = Setup::new().workspace("net", main).start();
+    let run = world.queue_as("operator", "net", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
+    let run = world.reaches(&run, "Applied").await;
+    assert!(world.log(&run, Stage::Apply).await.len() > 3_000_000);
+}

@@ -1,0 +1,17 @@
+//! The real binary with the real terraform, from outside: what a person would see.
+//!
+//! `transitions` has a test for each row of the run lifecycle; the other modules hold the promises beside it.
+
+mod bad_input;
+mod cancel;
+mod command_line;
+mod configuration;
+mod crash;
+mod faults;
+mod logs;
+mod permissions;
+mod policies;
+mod queue;
+mod state;
+mod support;
+mod transitions;

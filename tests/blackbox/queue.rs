@@ -1,0 +1,85 @@
+//! The queue of a workspace.
+
+use client::{NewRun, RunAction};
+
+use crate::support::{Setup, terraform, wait_for};
+
+#[tokio::test]
+async fn ten_runs_are_applied_one_at_a_time_in_the_order_in_which_they_were_queued() {
+    let setup = Setup::new();
+    let order = setup.path().join("order");
+    let main = format!(
+        r#"
+variable "number" {{
+  type = string
+}}
+
+resource "terraform_data" "thing" {{
+  input            = var.number
+  triggers_replace = var.number
+  provisioner "local-exec" {{
+    command = "echo begin ${{var.number}} >> {0}; echo end ${{var.number}} >> {0}"
+  }}
+}}
+"#,
+        order.display()
+    );
+    let world = setup.workspace_with("net", &main, |workspace| workspace.with("auto_apply = true")).start();
+    let mut runs = Vec::new();
+    for number in 0..10 {
+        let variables = vec![("number".to_owned(), format!("\"{number}\""))];
+        runs.push(world.queue_as("operator", "net", NewRun { variables, ..NewRun::default() }).await);
+    }
+    for run in &runs {
+        world.reaches(run, "Applied").await;
+    }
+    let expected: String = (0..10).map(|number| format!("begin {number}\nend {number}\n")).collect();
+    assert_eq!(std::fs::read_to_string(order).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn plan_only_runs_go_beside_a_run_that_holds_the_workspace() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let holder = world.queue("net").await;
+    world.reaches(&holder, "Needs Confirmation").await;
+    let waiting = world.queue("net").await;
+    let plan_only = world.queue_as("planner", "net", NewRun { plan_only: true, ..NewRun::default() }).await;
+    let plan_only = world.reaches(&plan_only, "Planned and Finished").await;
+    assert!(world.act("owner", &plan_only, RunAction::Apply).await.is_err(), "it can never be applied");
+    assert_eq!(world.run(&waiting).await.state_name(), "Pending");
+    assert_eq!(world.run(&holder).await.state_name(), "Needs Confirmation");
+}
+
+#[tokio::test]
+async fn an_errored_run_lets_the_next_one_start() {
+    let world = Setup::new().workspace("net", terraform::BROKEN_PLAN).start();
+    let (first, second) = (world.queue("net").await, world.queue("net").await);
+    world.reaches(&first, "Plan Errored").await;
+    world.reaches(&second, "Plan Errored").await;
+}
+
+#[tokio::test]
+async fn the_workspace_shows_the_run_that_holds_it_or_else_the_newest_final_one() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let first = world.queue("net").await;
+    world.reaches(&first, "Needs Confirmation").await;
+    let second = world.queue("net").await;
+    let shown = async || world.workspace("net").await.current_run_id;
+    assert_eq!(shown().await.as_deref(), Some(first.id.as_str()));
+    world.act("operator", &first, RunAction::Discard).await.unwrap();
+    world.reaches(&second, "Needs Confirmation").await;
+    wait_for("the second run is shown", async || {
+        (shown().await.as_deref() == Some(second.id.as_str())).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_workspace_that_a_run_holds_can_not_be_locked() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let run = world.queue("net").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    let workspace = world.workspace("net").await;
+    assert!(workspace.locked, "the run is its lock");
+    assert!(world.client("operator").lock_workspace(&workspace.id, "").await.is_err());
+}

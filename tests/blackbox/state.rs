@@ -1,0 +1,124 @@
+//! The keeping of state, and what reaches terraform.
+
+use client::{NewRun, Stage};
+
+use crate::support::{Setup, terraform};
+
+fn auto_apply() -> NewRun {
+    NewRun { auto_apply: Some(true), ..NewRun::default() }
+}
+
+fn with_size(size: &str) -> NewRun {
+    NewRun { variables: vec![("size".into(), format!("{size:?}"))], ..auto_apply() }
+}
+
+#[tokio::test]
+async fn the_state_goes_on_from_run_to_run() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    for size in ["small", "large"] {
+        let run = world.queue_as("operator", "net", with_size(size)).await;
+        world.reaches(&run, "Applied").await;
+    }
+    let state = world.state("net").await.unwrap();
+    assert_eq!(state["outputs"]["size"]["value"], "large");
+    assert_eq!(state["resources"].as_array().unwrap().len(), 1, "changed, not made again");
+}
+
+#[tokio::test]
+async fn a_configuration_for_another_server_is_run_here_and_its_state_is_kept_here() {
+    let cloud = format!(
+        "terraform {{\n  cloud {{\n    hostname     = \"app.example.com\"\n    organization = \"acme\"\n    workspaces {{\n      name = \"net\"\n    }}\n  }}\n}}\n{}",
+        terraform::SIMPLE
+    );
+    let world = Setup::new().workspace("net", &cloud).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&run, "Applied").await;
+    assert_eq!(world.resources("net").await, ["terraform_data.thing"]);
+}
+
+#[tokio::test]
+async fn a_backend_of_the_configuration_s_own_is_left_alone() {
+    let setup = Setup::new();
+    let own = setup.path().join("own.tfstate");
+    let main = format!("terraform {{\n  backend \"local\" {{\n    path = {own:?}\n  }}\n}}\n{}", terraform::SIMPLE);
+    let world = setup.workspace("net", &main).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&run, "Applied").await;
+    assert!(own.exists(), "the state is where the configuration wants it");
+    assert_eq!(world.state("net").await, None);
+}
+
+#[tokio::test]
+async fn terraform_gets_the_workspace_s_environment_and_nothing_of_the_daemon_s() {
+    let setup = Setup::new();
+    let seen = setup.path().join("environment");
+    let main = format!(
+        "variable \"given\" {{\n  type = string\n}}\nvariable \"secret\" {{\n  type = string\n  sensitive = true\n}}\nresource \"terraform_data\" \"thing\" {{\n  input = var.given\n  provisioner \"local-exec\" {{\n    command = \"env > {}\"\n  }}\n}}\n",
+        seen.display()
+    );
+    let world = setup
+        .workspace_with("net", &main, |workspace| {
+            workspace
+                .with("variables = { given = \"by the workspace\" }")
+                .with("sensitive_variables = { secret = \"hidden-value\" }")
+                .with("environment = { FROM_WORKSPACE = \"yes\" }")
+        })
+        .start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    let run = world.reaches(&run, "Applied").await;
+    let environment = std::fs::read_to_string(seen).unwrap();
+    let has = |name: &str| environment.lines().any(|line| line.starts_with(&format!("{name}=")));
+    assert!(has("FROM_WORKSPACE") && has("TFC_RUN_ID") && has("TF_IN_AUTOMATION") && has("PATH") && has("HOME"));
+    for name in ["DAEMON_SECRET", "TF_CLI_ARGS_plan", "TF_WORKSPACE", "TF_CLI_CONFIG_FILE", "RUST_LOG"] {
+        assert!(!has(name), "{name} must not reach terraform");
+    }
+    let logs = world.log(&run, Stage::Plan).await + &world.log(&run, Stage::Apply).await + &world.daemon().log();
+    assert!(!logs.contains("hidden-value"));
+}
+
+#[tokio::test]
+async fn secrets_and_plans_do_not_outlive_their_run() {
+    let world = Setup::new()
+        .workspace_with("net", terraform::SIMPLE, |workspace| {
+            workspace.with("sensitive_environment = { TOKEN = \"very-secret\" }")
+        })
+        .start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&run, "Applied").await;
+    let directory = world.data_dir().join("runs").join(&run.id);
+    crate::support::wait_for("the run is cleaned up after", async || {
+        (!directory.join("settings.json").exists() && !directory.join("work").exists()).then_some(())
+    })
+    .await;
+    let found = std::process::Command::new("grep").args(["-rl", "very-secret"]).arg(world.data_dir()).output().unwrap();
+    assert_eq!(String::from_utf8(found.stdout).unwrap(), "");
+}
+
+#[tokio::test]
+async fn what_a_run_asks_of_terraform_is_done() {
+    let main = r#"
+resource "terraform_data" "one" {
+  input = 1
+}
+resource "terraform_data" "two" {
+  input = 2
+}
+"#;
+    let world = Setup::new().workspace("net", main).start();
+    let targeted = NewRun { target_addrs: vec!["terraform_data.one".into()], ..auto_apply() };
+    let run = world.queue_as("operator", "net", targeted).await;
+    world.reaches(&run, "Applied").await;
+    assert_eq!(world.resources("net").await, ["terraform_data.one"]);
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&run, "Applied").await;
+    let replaced = NewRun { replace_addrs: vec!["terraform_data.two".into()], ..NewRun::default() };
+    let run = world.queue_as("operator", "net", replaced).await;
+    let run = world.reaches(&run, "Needs Confirmation").await;
+    let plan = run.plan.clone().unwrap();
+    assert_eq!((plan.resource_additions, plan.resource_destructions), (Some(1), Some(1)));
+    world.act("operator", &run, client::RunAction::Discard).await.unwrap();
+    let refresh = world.queue_as("operator", "net", NewRun { refresh_only: true, ..NewRun::default() }).await;
+    world.reaches(&refresh, "No Changes").await;
+    let empty = world.queue_as("operator", "net", NewRun { allow_empty_apply: true, ..auto_apply() }).await;
+    world.reaches(&empty, "Applied").await;
+}
