@@ -283,3 +283,17 @@ async fn what_was_revoked_before_it_was_claimed_never_runs() {
     assert_eq!(bench.finish().await.outcome, Outcome::Interrupted);
     assert!(!bench.file("ran").exists());
 }
+
+#[tokio::test]
+async fn a_disk_so_full_that_not_even_the_complaint_can_be_written_does_not_stop_the_work_either() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.directory()).unwrap();
+    for name in ["log", "executor.err"] {
+        std::os::unix::fs::symlink("/dev/full", bench.directory().join(name)).unwrap();
+    }
+    let mut spec = bench.spec([shell("apply", "echo kept > kept; exit 4")]);
+    spec.preamble = "hello".into();
+    let result = bench.run(&spec).await;
+    assert!(matches!(result.outcome, Outcome::Failed { ref why, .. } if why == "apply exited with 4"));
+    assert_eq!(bench.read("kept"), "kept\n");
+}

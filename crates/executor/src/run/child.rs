@@ -13,6 +13,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use crate::directory::private_file;
 use crate::procfs;
 use crate::record::{Claim, MARK};
+use crate::run::diagnostics::complain;
 use crate::run::log::Log;
 use crate::run::program;
 use crate::run::words::describe_bytes;
@@ -127,12 +128,12 @@ fn spawn_limited(command: &mut Command, limit: u64) -> Result<std::process::Chil
     let restored = setrlimit(Resource::As, own);
     let child = spawned.map_err(words)?;
     if let Err(error) = restored {
-        eprintln!("cannot restore the executor's own memory limit: {error}");
+        complain(format_args!("cannot restore the executor's own memory limit: {error}"));
     }
     let fixed = Rlimit { current: Some(limit), maximum: Some(limit) };
     if let Err(error) = prlimit(procfs::raw_pid(child.id()), Resource::As, fixed) {
         // it runs under the soft limit all the same
-        eprintln!("cannot fix the memory limit of process {}: {error}", child.id());
+        complain(format_args!("cannot fix the memory limit of process {}: {error}", child.id()));
     }
     Ok(child)
 }

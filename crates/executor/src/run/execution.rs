@@ -17,6 +17,7 @@ use crate::procfs::{self, Process};
 use crate::record::{Claim, CurrentStep, State};
 use crate::result::{ExecutionResult, Outcome, StepEnd, StepResult};
 use crate::run::child::{self, Started};
+use crate::run::diagnostics::complain;
 use crate::run::events::{Events, Woken};
 use crate::run::log::Log;
 use crate::run::wishes::Wishes;
@@ -154,7 +155,7 @@ impl Execution {
                 Ok(None) => {}
                 // cannot happen to a child that nobody else reaps
                 Err(error) => {
-                    eprintln!("cannot learn the end of process {pid}: {error}");
+                    complain(format_args!("cannot learn the end of process {pid}: {error}"));
                     let unknown = ResourceUsage { utime: Duration::ZERO, stime: Duration::ZERO, maxrss: 0 };
                     return (ExitStatus::from_raw(255 << 8), unknown, timed_out);
                 }
@@ -223,7 +224,7 @@ impl Execution {
 
     fn wait(&mut self, deadline: Option<Instant>) -> Woken {
         self.events.wait(deadline).unwrap_or_else(|error| {
-            eprintln!("cannot wait for events: {error}");
+            complain(format_args!("cannot wait for events: {error}"));
             std::thread::sleep(LONGEST_PAUSE);
             Woken { child_ended: true, ..Woken::default() }
         })
@@ -284,7 +285,7 @@ impl Execution {
     /// The state is for those who look from outside; that it cannot be written (a full disk) must not stop the work.
     fn publish(&self, write: fn(&Path, &State) -> io::Result<()>) {
         if let Err(error) = write(&self.directory.state(), &self.state) {
-            eprintln!("cannot write the state: {error}");
+            complain(format_args!("cannot write the state: {error}"));
         }
     }
 }

@@ -6,6 +6,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::run::diagnostics::complain;
+
 /// One open file description that every step writes to, so that the order of its output is kept.
 pub(crate) struct Log {
     file: File,
@@ -20,7 +22,7 @@ impl Log {
     /// A log that cannot be written (a full disk) must not stop the work: what is lost is said on standard error.
     pub(crate) fn write(&mut self, text: &str) {
         if let Err(error) = self.file.write_all(text.as_bytes()) {
-            eprintln!("cannot write to the log: {error}; it lacks {text:?}");
+            complain(format_args!("cannot write to the log: {error}; it lacks {text:?}"));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The executor process: from its start to its result.
 
 mod child;
+mod diagnostics;
 mod events;
 mod execution;
 mod log;
@@ -29,6 +30,7 @@ use crate::record::{Claim, State};
 use crate::result::{ExecutionResult, Outcome, StepResult};
 use crate::spec::{FORMAT, Spec};
 
+use diagnostics::complain;
 use events::Events;
 use execution::Execution;
 use log::Log;
@@ -64,7 +66,7 @@ pub fn run(directory: &Path) -> ExitCode {
             let result = execute(&directory, subject);
             let written = result.is_ok();
             if let Err(why) = result {
-                eprintln!("{why}");
+                complain(format_args!("{why}"));
             }
             drop(lock);
             if written { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -74,7 +76,7 @@ pub fn run(directory: &Path) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(why) => {
-            eprintln!("{why}");
+            complain(format_args!("{why}"));
             shake_hands(&Handshake::Failed { why });
             ExitCode::FAILURE
         }
@@ -120,7 +122,7 @@ fn shake_hands(handshake: &Handshake) {
         .open("/dev/null")
         .and_then(|null| Ok(rustix::stdio::dup2_stdout(null)?))
     {
-        eprintln!("cannot close standard output: {error}");
+        complain(format_args!("cannot close standard output: {error}"));
     }
 }
 
@@ -170,7 +172,7 @@ fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
     let claim =
         claim(directory, spec.as_ref().ok()).map_err(|error| format!("cannot claim {path:?}: {error}"))?;
     if let Err(error) = fs::remove_file(directory.spec()) {
-        eprintln!("cannot remove the spec, which holds secrets: {error}");
+        complain(format_args!("cannot remove the spec, which holds secrets: {error}"));
     }
     Ok(Some((lock, Subject { claim, spec })))
 }
@@ -200,7 +202,7 @@ fn claim(directory: &Directory, spec: Option<&Spec>) -> io::Result<Claim> {
 /// Runs a claimed execution to its result, which is durable when this returns `Ok`.
 fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
     let reserved = ResultFile::reserve(directory).inspect_err(|error| {
-        eprintln!("cannot set space aside for the result: {error}");
+        complain(format_args!("cannot set space aside for the result: {error}"));
     });
     let Subject { claim, spec } = subject;
     let opened = Events::open(directory)
@@ -243,7 +245,7 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
             Err(error) if started.elapsed() > RESULT_PATIENCE => {
                 return Err(format!("the result cannot be written: {error}; it is {result:?}"));
             }
-            Err(error) => eprintln!("cannot write the result, trying again: {error}"),
+            Err(error) => complain(format_args!("cannot write the result, trying again: {error}")),
         }
         match &mut execution {
             // still there for those who ask
