@@ -20,7 +20,8 @@ pub const DEFAULT_TIME_LIMIT_GRACE: Duration = Duration::from_secs(10);
 /// A list of steps that run one after the other in one directory and one environment.
 ///
 /// Holds secrets (the environment): [`fmt::Debug`] shows the names of variables only, the file is created 0600
-/// and is removed as soon as the execution's result is durable.
+/// and is removed as soon as
+/// an executor has read it and claimed the execution.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spec {
     /// [`FORMAT`] of the writer.

@@ -3,12 +3,17 @@
 
 mod support;
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 use executor::{
     ExecutionResult, Executor, FileDigest, Outcome, Salvaged, SalvagedFile, Spec, Stdout, Step, StepEnd,
 };
 use support::{Bench, is_alive, signal, until};
+
+/// Of Linux, whatever the architecture.
+const O_NONBLOCK: i32 = 0o4000;
 
 fn terraform(subcommand: &str, arguments: &[&str]) -> Step {
     let arguments = std::iter::once(subcommand).chain(arguments.iter().copied());
@@ -162,14 +167,12 @@ async fn a_terraform_that_hangs_is_killed_after_the_grace_period() {
     let pipe = bench.file("main.tf");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     bench.launch(&bench.spec([terraform("plan", &[])])).await;
-    until("terraform has started", || {
-        support::processes_with("terraform plan")
-            .into_iter()
-            .find(|pid| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == bench.work()))
+    // the pipe can be opened for writing once terraform is at it, with its signal handlers in place; it waits for
+    // something to read as long as this end is open
+    let _writer = until("terraform reads the pipe", || {
+        OpenOptions::new().write(true).custom_flags(O_NONBLOCK).open(&pipe).ok()
     })
     .await;
-    // its handlers are installed after some 30 ms; before that SIGINT ends it, which would be no test
-    tokio::time::sleep(Duration::from_millis(500)).await;
     let asked = Instant::now();
     bench.executor.interrupt(&bench.directory(), Duration::from_secs(1)).await.unwrap();
     let result = bench.finish().await;
