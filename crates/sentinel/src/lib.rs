@@ -17,6 +17,7 @@ mod set;
 mod source;
 mod sources;
 mod syntax;
+mod terraform;
 mod testing;
 mod value;
 
@@ -34,5 +35,6 @@ pub use redact::{MASK, Secrets};
 pub use set::{Inputs, PolicySet, load_config, parse_param};
 pub use source::{Position, Source, Span};
 pub use sources::Sources;
+pub use terraform::{Documents, imports, mocks, secrets, tfrun};
 pub use testing::{CaseReport, Mismatch, PolicyReport, Status, TestOptions, TestReport, run_case, run_tests};
 pub use value::{Data, DataMap, Key, Str};
