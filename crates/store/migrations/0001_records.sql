@@ -68,7 +68,10 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_of_workspace ON runs (workspace, seq);
 CREATE INDEX runs_of_workspace_by_end ON runs (workspace, plan_only, final, seq);
+CREATE INDEX runs_by_state ON runs (state);
+-- queues stay short however long the history gets
 CREATE INDEX runs_not_final ON runs (seq) WHERE final = 0;
+CREATE INDEX runs_of_workspace_not_final ON runs (workspace, seq) WHERE final = 0;
 
 -- one run at a time holds a workspace, whatever the code above believes
 CREATE UNIQUE INDEX one_run_holds_a_workspace ON runs (workspace) WHERE holds = 1;

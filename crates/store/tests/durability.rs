@@ -1,6 +1,8 @@
 //! What was acknowledged is there after the process was killed, or the disk took no more; what was not
 //! acknowledged is there as a whole or not at all.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! What holds of the files below a data directory: the lock, modes, blobs, and what is left after a death.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -101,7 +103,7 @@ async fn everything_is_there_again_after_a_close_and_after_a_drop() {
     assert_eq!(names(dir.path()), ["blobs", "lock", "signalbox.db"]);
 
     let store = Store::open(dir.path()).await.unwrap();
-    assert_eq!(store.workspaces().await.unwrap(), [workspace.clone()]);
+    assert_eq!(store.workspaces().await.unwrap(), std::slice::from_ref(&workspace));
     drop(store);
     let store = loop {
         match Store::open(dir.path()).await {

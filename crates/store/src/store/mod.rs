@@ -130,7 +130,7 @@ mod tests {
     use sqlx::Executor as _;
 
     use super::*;
-    use crate::DatabaseFailure;
+    use crate::{DatabaseFailure, PageRequest, RunFilter};
 
     async fn pragma(store: &Store, text: &'static str) {
         let done: Result<(), Error> = store
@@ -142,6 +142,39 @@ mod tests {
             })
             .await;
         done.unwrap();
+    }
+
+    /// Actors and handlers are spawned; a future that can't cross threads would be found there only.
+    #[test]
+    fn every_kind_of_access_can_be_awaited_in_a_task() {
+        fn spawnable<F: Future + Send + 'static>(_: impl FnOnce(Store) -> F) {}
+        spawnable(async |_: Store| Store::open("data").await.map(drop));
+        spawnable(async |store: Store| store.close().await);
+        spawnable(async |store: Store| store.run(RunId::generate()).await);
+        spawnable(async |store: Store| store.runs(&RunFilter::default(), PageRequest::first(1)).await);
+        spawnable(async |store: Store| {
+            store.mark_removed(WorkspaceId::generate(), jiff::Timestamp::UNIX_EPOCH).await
+        });
+        spawnable(async |store: Store| store.blobs().put_file("file").await);
+    }
+
+    #[tokio::test]
+    async fn every_commit_waits_for_the_disk_and_readers_cannot_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let settings: Result<(i64, String, i64), Error> = store
+            .write(|tx| {
+                Box::pin(async move {
+                    let text = "SELECT synchronous, journal_mode, foreign_keys \
+                                FROM pragma_synchronous, pragma_journal_mode, pragma_foreign_keys";
+                    Ok(sqlx::query_as(text).fetch_one(tx.sql()).await?)
+                })
+            })
+            .await;
+        assert_eq!(settings, Ok((2, "wal".to_owned(), 1)), "2 is FULL");
+        let mut reader = store.reader().await.unwrap();
+        let error = Error::from(reader.execute("DELETE FROM workspaces").await.unwrap_err());
+        assert!(matches!(error, Error::Database { kind: DatabaseFailure::ReadOnly, .. }), "{error}");
     }
 
     #[tokio::test]

@@ -1,11 +1,12 @@
 //! Random runs in random workspaces, held against a model in memory.
 
+use std::cell::Cell;
+
 use lifecycle::id::RunId;
 use lifecycle::{Event, Facts, Rule, State, queue, step};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::strategy::ValueTree as _;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{Config, TestRunner};
 use store::{Actor, Lock, LockError, Run, RunChange, RunUpdate, Store, TransitionError, Workspace};
 
 use super::{at, new_run};
@@ -34,11 +35,11 @@ fn facts() -> impl Strategy<Value = Facts> {
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        2 => (0..WORKSPACES, facts()).prop_map(|(workspace, facts)| Act::Queue { workspace, facts }),
+        5 => (0..WORKSPACES, facts()).prop_map(|(workspace, facts)| Act::Queue { workspace, facts }),
         24 => (any::<prop::sample::Index>(), any::<prop::sample::Index>(), prop::bool::weighted(0.1))
             .prop_map(|(run, event, stale)| Act::Feed { run, event, stale }),
         1 => (0..WORKSPACES).prop_map(|workspace| Act::Lock { workspace }),
-        1 => (0..WORKSPACES).prop_map(|workspace| Act::Unlock { workspace }),
+        3 => (0..WORKSPACES).prop_map(|workspace| Act::Unlock { workspace }),
     ]
 }
 
@@ -58,40 +59,52 @@ impl Model {
 }
 
 pub(crate) async fn random_runs_are_as_the_table_says(store: Store) {
-    let mut runner = TestRunner::default();
+    let config = Config { cases: 16, failure_persistence: None, ..Config::default() };
+    let (round, starts) = (Cell::new(0), Cell::new(0));
+    let runtime = tokio::runtime::Handle::current();
+    let outcome = TestRunner::new(config).run(&vec(act(), 150), |acts| {
+        round.set(round.get() + 1);
+        let played = play(&store, round.get(), &acts);
+        starts.set(starts.get() + tokio::task::block_in_place(|| runtime.block_on(played)));
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+    assert!(starts.get() > 16, "the events were no test: {} starts", starts.get());
+}
+
+/// Plays the acts in workspaces of their own. Returns how many runs started.
+async fn play(store: &Store, round: u32, acts: &[Act]) -> u32 {
     let mut starts = 0;
-    for round in 0..12 {
-        let acts = vec(act(), 150).new_tree(&mut runner).unwrap().current();
-        let mut workspaces = Vec::new();
-        for n in 0..WORKSPACES {
-            workspaces.push(store.ensure_workspace(&format!("{round}-{n}"), at(0)).await.unwrap());
-        }
-        let mut model = Model { runs: Vec::new(), locked: [false; WORKSPACES] };
-        for (n, act) in acts.iter().enumerate() {
-            let now = at(i64::try_from(n).unwrap());
-            match act {
-                Act::Queue { workspace, facts } => {
-                    let run = store.create_run(new_run(&workspaces[*workspace], *facts)).await.unwrap();
-                    let told = (None, State::Pending, None, Actor::User("ada".into()));
-                    model.runs.push((run, vec![told]));
-                }
-                Act::Feed { run, event, stale } if !model.runs.is_empty() => {
-                    let chosen = run.index(model.runs.len());
-                    let event = legal(&model.runs[chosen].0, event);
-                    starts +=
-                        u32::from(feed(&store, &workspaces, &mut model, chosen, event, *stale, now).await);
-                }
-                Act::Feed { .. } => {}
-                Act::Lock { workspace } => lock(&store, &workspaces, &mut model, *workspace).await,
-                Act::Unlock { workspace } => {
-                    let unlocked = store.force_unlock_workspace(workspaces[*workspace].id, now).await;
-                    assert_eq!(unlocked.is_ok(), std::mem::take(&mut model.locked[*workspace]), "{acts:#?}");
-                }
+    let mut workspaces = Vec::new();
+    for n in 0..WORKSPACES {
+        workspaces.push(store.ensure_workspace(&format!("{round}-{n}"), at(0)).await.unwrap());
+    }
+    let mut model = Model { runs: Vec::new(), locked: [false; WORKSPACES] };
+    for (n, act) in acts.iter().enumerate() {
+        let now = at(i64::try_from(n).unwrap());
+        match act {
+            Act::Queue { workspace, facts } => {
+                let run = store.create_run(new_run(&workspaces[*workspace], *facts)).await.unwrap();
+                let told = (None, State::Pending, None, Actor::User("ada".into()));
+                model.runs.push((run, std::vec![told]));
+            }
+            Act::Feed { run, event, stale } if !model.runs.is_empty() => {
+                let chosen = run.index(model.runs.len());
+                let event = legal(&model.runs[chosen].0, event);
+                starts += u32::from(feed(store, &workspaces, &mut model, chosen, event, *stale, now).await);
+            }
+            Act::Feed { .. } => {}
+            Act::Lock { workspace } => lock(store, &workspaces, &mut model, *workspace).await,
+            Act::Unlock { workspace } => {
+                let unlocked = store.force_unlock_workspace(workspaces[*workspace].id, now).await;
+                assert_eq!(unlocked.is_ok(), std::mem::take(&mut model.locked[*workspace]));
             }
         }
-        compare(&store, &workspaces, &model).await;
     }
-    assert!(starts > 60, "the events were no test: {starts} starts");
+    compare(store, &workspaces, &model).await;
+    starts
 }
 
 /// One of the events that may happen to the run; none when it is over.
