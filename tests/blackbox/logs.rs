@@ -20,7 +20,7 @@ async fn a_followed_log_resumes_after_the_daemon_s_death_without_a_lost_or_doubl
         let mut bytes = Vec::new();
         let mut stream = std::pin::pin!(follower.follow_log(&id, Stage::Apply, 0));
         while let Some(update) = stream.next().await {
-            if let Update::Item(chunk) = update.unwrap() {
+            if let Update::New(chunk) = update.unwrap() {
                 assert_eq!(chunk.offset, bytes.len() as u64, "neither a gap nor a repetition");
                 bytes.extend_from_slice(&chunk.bytes);
             }

@@ -79,7 +79,7 @@ impl Daemon {
         use futures::StreamExt as _;
         let mut states = std::pin::pin!(self.client.follow_run(&run.id));
         while let Some(update) = states.next().await {
-            if let client::Update::Item(run) = update? {
+            if let client::Update::New(run) = update? {
                 if run.state_name() == state {
                     return Ok(run);
                 }
