@@ -1,0 +1,241 @@
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use crate::document::{self, FromResource, Many, One};
+use crate::error::{ClientError, innermost};
+use crate::page::Page;
+
+const MEDIA_TYPE: &str = "application/vnd.api+json";
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a stream does without an answer before it gives up: longer than the restart of a daemon takes.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// What a request asks for, as pairs of a query.
+pub(crate) type Query<'a> = [(&'a str, String)];
+
+/// A client of one daemon, for one user. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    authorization: HeaderValue,
+    base: Url,
+    pub(crate) patience: Duration,
+    organization: Arc<OnceLock<String>>,
+}
+
+impl Client {
+    /// A client of the daemon at `address`, such as `http://127.0.0.1:8080`. Nothing is asked yet.
+    ///
+    /// # Errors
+    /// [`ClientError::BadAddress`], [`ClientError::BadToken`].
+    pub fn new(address: &str, token: &str) -> Result<Self, ClientError> {
+        let bad_address = |why: String| ClientError::BadAddress { address: address.to_owned(), why };
+        let mut base = Url::parse(address).map_err(|error| bad_address(error.to_string()))?;
+        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
+            return Err(bad_address(
+                "it has to begin with http:// or https://, and to name a host".to_owned(),
+            ));
+        }
+        if !base.path().ends_with('/') {
+            base.set_path(&format!("{}/", base.path()));
+        }
+        base.set_query(None);
+        base.set_fragment(None);
+
+        let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
+            .ok()
+            .filter(|_| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()))
+            .ok_or(ClientError::BadToken)?;
+        authorization.set_sensitive(true);
+
+        // fails if another part of the process has chosen one already, which is as good
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .user_agent(concat!("signalbox/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_TIMEOUT)
+            .build()
+            .map_err(|error| bad_address(innermost(&error)))?;
+        Ok(Self { http, authorization, base, patience: PATIENCE, organization: Arc::default() })
+    }
+
+    /// How long a stream goes on trying without any answer. Five minutes, unless it is set.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// The daemon's address.
+    pub fn address(&self) -> &Url {
+        &self.base
+    }
+
+    /// The name of the organization that the user belongs to; asked once.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn organization(&self) -> Result<&str, ClientError> {
+        if let Some(known) = self.organization.get() {
+            return Ok(known);
+        }
+        let url = self.v2(["organizations"]);
+        let page: Page<document::Named> = self.list(url.clone(), &[]).await?;
+        let first = page.items.into_iter().next();
+        let document::Named(name) = first.ok_or_else(|| unexpected(&url, "it has no organization"))?;
+        Ok(self.organization.get_or_init(|| name))
+    }
+
+    /// An address below `/api/v2`. Each segment is escaped.
+    pub(crate) fn v2<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
+        self.url(["api", "v2"].into_iter().chain(segments))
+    }
+
+    /// An address below `/api/signalbox/v1`.
+    pub(crate) fn own<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
+        self.url(["api", "signalbox", "v1"].into_iter().chain(segments))
+    }
+
+    fn url<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+
+    /// The token goes to the daemon and to nobody else: addresses of logs may lead to another host.
+    pub(crate) fn request(&self, method: Method, url: &Url) -> RequestBuilder {
+        let request = self.http.request(method, url.clone()).header(ACCEPT, MEDIA_TYPE);
+        if url.origin() == self.base.origin() {
+            request.header(AUTHORIZATION, self.authorization.clone())
+        } else {
+            request
+        }
+    }
+
+    fn posting(&self, url: &Url, body: &impl Serialize) -> RequestBuilder {
+        self.request(Method::POST, url).header(CONTENT_TYPE, MEDIA_TYPE).json(body)
+    }
+
+    pub(crate) async fn get<T: FromResource>(&self, url: Url, query: &Query<'_>) -> Result<T, ClientError> {
+        self.one(self.request(Method::GET, &url).query(query), &url).await
+    }
+
+    pub(crate) async fn list<T: FromResource>(
+        &self,
+        url: Url,
+        query: &Query<'_>,
+    ) -> Result<Page<T>, ClientError> {
+        let document: Many = self.json(self.request(Method::GET, &url).query(query), &url).await?;
+        let (items, pagination) = document.read().map_err(|why| unexpected(&url, why))?;
+        Ok(Page { items, pagination })
+    }
+
+    /// Sends a body and reads the resource that comes back.
+    pub(crate) async fn post<T: FromResource>(
+        &self,
+        url: Url,
+        body: &impl Serialize,
+    ) -> Result<T, ClientError> {
+        self.one(self.posting(&url, body), &url).await
+    }
+
+    /// Sends a body; the answer has none.
+    pub(crate) async fn act(&self, url: Url, body: &impl Serialize) -> Result<(), ClientError> {
+        self.send(self.posting(&url, body).timeout(REQUEST_TIMEOUT), &url).await.map(drop)
+    }
+
+    /// The answer's bytes as they are.
+    pub(crate) async fn bytes(&self, url: Url, query: &Query<'_>) -> Result<Vec<u8>, ClientError> {
+        self.whole(self.request(Method::GET, &url).query(query), &url).await
+    }
+
+    async fn one<T: FromResource>(&self, request: RequestBuilder, url: &Url) -> Result<T, ClientError> {
+        let document: One = self.json(request, url).await?;
+        document.read().map_err(|why| unexpected(url, why))
+    }
+
+    async fn json<T: DeserializeOwned>(&self, request: RequestBuilder, url: &Url) -> Result<T, ClientError> {
+        let body = self.whole(request, url).await?;
+        serde_json::from_slice(&body).map_err(|error| unexpected(url, error))
+    }
+
+    async fn whole(&self, request: RequestBuilder, url: &Url) -> Result<Vec<u8>, ClientError> {
+        let response = self.send(request.timeout(REQUEST_TIMEOUT), url).await?;
+        response.bytes().await.map(Into::into).map_err(|error| self.unreachable(&error))
+    }
+
+    /// Sends the request; whatever is not a success is an error in the daemon's words.
+    pub(crate) async fn send(&self, request: RequestBuilder, url: &Url) -> Result<Response, ClientError> {
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let body = response.bytes().await.unwrap_or_default();
+        let problems = document::problems(&body);
+        Err(match status {
+            StatusCode::UNAUTHORIZED => ClientError::Unauthorized { url: self.base.clone() },
+            StatusCode::FORBIDDEN => ClientError::Forbidden(problems),
+            // a daemon says in words what it did not find
+            StatusCode::NOT_FOUND if problems.0.is_empty() => unexpected(url, "404 without a reason"),
+            StatusCode::NOT_FOUND => ClientError::NotFound(problems),
+            StatusCode::CONFLICT => ClientError::Conflict(problems),
+            StatusCode::BAD_REQUEST
+            | StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::UNSUPPORTED_MEDIA_TYPE
+            | StatusCode::UNPROCESSABLE_ENTITY => ClientError::Invalid(problems),
+            StatusCode::TOO_MANY_REQUESTS => ClientError::Server { status: status.as_u16(), problems },
+            _ if status.is_server_error() => ClientError::Server { status: status.as_u16(), problems },
+            _ => unexpected(url, format_args!("its answer is {status}")),
+        })
+    }
+
+    pub(crate) fn unreachable(&self, error: &reqwest::Error) -> ClientError {
+        let why = if error.is_timeout() { "no answer in time".to_owned() } else { innermost(error) };
+        self.lost(why)
+    }
+
+    pub(crate) fn lost(&self, why: impl Into<String>) -> ClientError {
+        ClientError::Unreachable { url: self.base.clone(), why: why.into() }
+    }
+}
+
+pub(crate) fn unexpected(url: &Url, why: impl std::fmt::Display) -> ClientError {
+    ClientError::Unexpected { url: url.clone(), why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_have_a_path_and_segments_are_escaped() {
+        let client = Client::new("https://tools.example/signalbox?x=1#y", "t").unwrap();
+        let url = client.v2(["runs", "../organizations", "plan"]);
+        assert_eq!(url.as_str(), "https://tools.example/signalbox/api/v2/runs/..%2Forganizations/plan");
+    }
+
+    #[test]
+    fn what_is_no_address_or_no_token_is_refused_in_words() {
+        for address in ["127.0.0.1:8080", "localhost:8080", "ftp://host", "http://", "unix:/run/x"] {
+            let error = Client::new(address, "t").unwrap_err();
+            assert!(matches!(error, ClientError::BadAddress { .. }), "{address}: {error}");
+        }
+        for token in ["", "a b", "a\nb", "ä"] {
+            assert!(matches!(Client::new("http://host", token), Err(ClientError::BadToken)), "{token:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_not_shown() {
+        let client = Client::new("http://host", "top-secret").unwrap();
+        assert!(!format!("{client:?}").contains("top-secret"));
+    }
+}
