@@ -18,7 +18,8 @@ use crate::selection::{Selection, Verdict};
 use crate::tree::Tree;
 
 const FOR_THE_SOURCE: &str = "let `source` name a directory that the user signalbox runs as can read";
-const FOR_AN_ENTRY: &str = "make it readable for the user signalbox runs as, or leave it out with .terraformignore";
+const FOR_AN_ENTRY: &str =
+    "make it readable for the user signalbox runs as, or leave it out with .terraformignore";
 
 /// Opens the directory, which itself may be named through a symbolic link.
 pub(crate) fn open(path: &Path) -> Result<OwnedFd, Error> {
@@ -46,7 +47,12 @@ pub(crate) fn ignore_rules(directory: &OwnedFd) -> Result<IgnoreRules, Error> {
 }
 
 /// Copies what the selection takes.
-pub(crate) fn copy(source: &OwnedFd, selection: &Selection, tree: &mut Tree, left: &mut Vec<PathBuf>) -> Result<(), Error> {
+pub(crate) fn copy(
+    source: &OwnedFd,
+    selection: &Selection,
+    tree: &mut Tree,
+    left: &mut Vec<PathBuf>,
+) -> Result<(), Error> {
     Walk { selection, tree, left }.directory(source, Path::new(""))
 }
 
@@ -80,7 +86,11 @@ impl Walk<'_> {
                 if path.components().count() > crate::tree::MAX_DEPTH {
                     return Err(Error::TooDeep { limit: crate::tree::MAX_DEPTH, path: path.to_owned() });
                 }
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                let flags = OFlags::RDONLY
+                    | OFlags::DIRECTORY
+                    | OFlags::NOFOLLOW
+                    | OFlags::NONBLOCK
+                    | OFlags::CLOEXEC;
                 let inner = rustix::fs::openat(directory, name, flags, Mode::empty())
                     .map_err(|cause| unreadable(path, cause))?;
                 if verdict == Verdict::Take {
@@ -124,7 +134,8 @@ fn names(directory: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
 /// A file and its size. What has become something else since it was looked at is refused, and not waited for.
 fn open_file(directory: impl AsFd, name: &Path, path: &Path) -> Result<(File, u64), Error> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(directory, name, flags, Mode::empty()).map_err(|cause| unreadable(path, cause))?;
+    let file =
+        rustix::fs::openat(directory, name, flags, Mode::empty()).map_err(|cause| unreadable(path, cause))?;
     let status = rustix::fs::fstat(&file).map_err(|cause| unreadable(path, cause))?;
     if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
         return Err(Error::Kind { path: path.to_owned(), kind: Kind::Special });
@@ -145,10 +156,36 @@ pub(crate) fn open_named(path: &Path, advice: &'static str) -> Result<File, Erro
 }
 
 fn read_link(directory: &OwnedFd, name: &Path, path: &Path) -> Result<PathBuf, Error> {
-    let target = rustix::fs::readlinkat(directory, name, Vec::new()).map_err(|cause| unreadable(path, cause))?;
+    let target =
+        rustix::fs::readlinkat(directory, name, Vec::new()).map_err(|cause| unreadable(path, cause))?;
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
 fn unreadable(path: &Path, cause: rustix::io::Errno) -> Error {
     Error::Unreadable { path: path.to_owned(), cause: cause.into(), advice: FOR_AN_ENTRY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It may have become one after it was looked at. That this test ends is part of it.
+    #[test]
+    fn a_named_pipe_is_not_waited_for() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x.tf");
+        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let directory = open(place.path()).unwrap();
+        let opened = open_file(&directory, Path::new("x.tf"), Path::new("x.tf"));
+        assert!(matches!(opened, Err(Error::Kind { kind: Kind::Special, .. })), "{opened:?}");
+    }
+
+    #[test]
+    fn a_link_is_not_opened() {
+        let place = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", place.path().join("x.tf")).unwrap();
+        let directory = open(place.path()).unwrap();
+        let opened = open_file(&directory, Path::new("x.tf"), Path::new("x.tf"));
+        assert!(matches!(opened, Err(Error::Unreadable { .. })), "{opened:?}");
+    }
 }

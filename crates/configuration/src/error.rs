@@ -18,7 +18,10 @@ pub enum Error {
         reason: String,
     },
     /// The request was written for another build.
-    #[error("the request has format {found}, this signalbox reads {}: use the one that wrote it", crate::FORMAT)]
+    #[error(
+        "the request has format {found}, this signalbox reads {}: use the one that wrote it",
+        crate::FORMAT
+    )]
     Format {
         /// What the request says.
         found: u32,
@@ -154,7 +157,9 @@ pub enum Error {
         path: PathBuf,
     },
     /// A line of `.terraformignore` that is no pattern.
-    #[error(".terraformignore:{line}: `{pattern}` is no pattern: {reason}; write one as `build/`, `*.log` or `!keep.log`")]
+    #[error(
+        ".terraformignore:{line}: `{pattern}` is no pattern: {reason}; write one as `build/`, `*.log` or `!keep.log`"
+    )]
     Ignore {
         /// From 1.
         line: usize,
@@ -199,7 +204,9 @@ pub enum Error {
         path: String,
     },
     /// `git` failed, and said why in the log.
-    #[error("git could not {doing} ({status}; its own words are above); check the address and the access to it")]
+    #[error(
+        "git could not {doing} ({status}; its own words are above); check the address and the access to it"
+    )]
     GitFailed {
         /// As `fetch main from https://…`.
         doing: String,
@@ -238,7 +245,8 @@ pub enum Error {
     },
 }
 
-const LEAVE_OUT: &str = "leave out what terraform does not need with .terraformignore, or name a smaller source";
+const LEAVE_OUT: &str =
+    "leave out what terraform does not need with .terraformignore, or name a smaller source";
 
 fn where_else(found: &[String], what: &str) -> String {
     if found.is_empty() {

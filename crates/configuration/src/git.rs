@@ -55,7 +55,8 @@ impl<'a> GitSource<'a> {
                 Component::CurDir => {}
                 Component::Normal(name) => inside.push(name),
                 Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
-                    let reason = "leads out of the repository; write a folder in it, as `network` or `live/network`";
+                    let reason =
+                        "leads out of the repository; write a folder in it, as `network` or `live/network`";
                     return Err(Error::Git { what: "path", value: plain(path), reason });
                 }
             }
@@ -67,7 +68,8 @@ impl<'a> GitSource<'a> {
     pub(crate) fn fetch(&self, beside: &Path, log: &mut dyn Write) -> Result<Fetched, Error> {
         let repository = Repository::create(beside)?;
         let revision = self.bring(&repository, log)?;
-        let commit = repository.commit(revision).map_err(|failure| failure.while_doing(&self.doing("read")))?;
+        let commit =
+            repository.commit(revision).map_err(|failure| failure.while_doing(&self.doing("read")))?;
         let listed = repository
             .output(&["ls-tree", "-z", &commit.sha, "--", ignore::FILE_NAME, ".gitmodules"])
             .map_err(|failure| failure.while_doing(&self.doing("read")))?;
@@ -80,7 +82,9 @@ impl<'a> GitSource<'a> {
         };
         let ignore_file = || {
             let file = format!("{}:{}", commit.sha, ignore::FILE_NAME);
-            repository.output(&["cat-file", "blob", &file]).map_err(|failure| failure.while_doing(&self.doing("read")))
+            repository
+                .output(&["cat-file", "blob", &file])
+                .map_err(|failure| failure.while_doing(&self.doing("read")))
         };
         let ignore = match mode_of(ignore::FILE_NAME).as_deref() {
             Some("100644" | "100755") => ignore::read(ignore_file()?.as_slice())?,
@@ -97,12 +101,15 @@ impl<'a> GitSource<'a> {
     /// Fetches what is asked for, and says under which name it can be found.
     fn bring(&self, repository: &Repository, log: &mut dyn Write) -> Result<&'a str, Error> {
         const FETCHED: &str = "FETCH_HEAD";
-        let shallow = ["fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", self.url, self.reference];
+        let shallow =
+            ["fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", self.url, self.reference];
         if !could_be_a_commit(self.reference) {
             return match repository.run(&shallow) {
                 Ok(()) => Ok(FETCHED),
                 Err(Failure::Start(cause)) => Err(Failure::Start(cause).while_doing("")),
-                Err(failure) => Err(self.missing(repository).unwrap_or_else(|| failure.while_doing(&self.doing("fetch")))),
+                Err(failure) => {
+                    Err(self.missing(repository).unwrap_or_else(|| failure.while_doing(&self.doing("fetch"))))
+                }
             };
         }
         // a server may know it as a branch, or give a commit by its full name; if not, that is no news for the log
@@ -122,9 +129,16 @@ impl<'a> GitSource<'a> {
             "+refs/tags/*:refs/tags/*",
         ];
         repository.run(&everything).map_err(|failure| failure.while_doing(&self.doing("fetch")))?;
-        match repository.output(&["rev-parse", "--verify", "--quiet", &format!("{}^{{commit}}", self.reference)]) {
+        match repository.output(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            &format!("{}^{{commit}}", self.reference),
+        ]) {
             Ok(_) => Ok(self.reference),
-            Err(failure) => Err(self.missing(repository).unwrap_or_else(|| failure.while_doing(&self.doing("fetch")))),
+            Err(failure) => {
+                Err(self.missing(repository).unwrap_or_else(|| failure.while_doing(&self.doing("fetch"))))
+            }
         }
     }
 
@@ -166,7 +180,10 @@ impl Repository {
         let remote = format!("remote.origin.url={}", source.url);
         let mut command = self.command(&["-c", &remote, "archive", "--format=tar", &commit.sha]);
         let mut child = Killed(
-            command.stdout(Stdio::piped()).spawn().map_err(|cause| Failure::Start(cause).while_doing(&doing()))?,
+            command
+                .stdout(Stdio::piped())
+                .spawn()
+                .map_err(|cause| Failure::Start(cause).while_doing(&doing()))?,
         );
         let Some(stream) = child.0.stdout.take() else {
             return Err(Failure::Start(io::ErrorKind::BrokenPipe.into()).while_doing(&doing()));
@@ -187,8 +204,12 @@ impl Repository {
 
 fn wrong_url(url: &str) -> Option<&'static str> {
     match () {
-        () if url.is_empty() => Some("is empty; write `https://host/path.git`, `git@host:path.git` or an absolute path"),
-        () if url.starts_with('-') => Some("begins with `-`, which git would take for an option; write an address"),
+        () if url.is_empty() => {
+            Some("is empty; write `https://host/path.git`, `git@host:path.git` or an absolute path")
+        }
+        () if url.starts_with('-') => {
+            Some("begins with `-`, which git would take for an option; write an address")
+        }
         () if url.chars().any(char::is_control) => Some("holds control characters; write them as `%XX`"),
         () => None,
     }
@@ -196,13 +217,16 @@ fn wrong_url(url: &str) -> Option<&'static str> {
 
 /// By the rules of `git check-ref-format`, which a refspec and a revision such as `main~1` do not meet.
 fn wrong_reference(reference: &str) -> Option<&'static str> {
-    let forbidden = |char: char| char.is_control() || matches!(char, ' ' | ':' | '~' | '^' | '?' | '*' | '[' | '\\');
+    let forbidden =
+        |char: char| char.is_control() || matches!(char, ' ' | ':' | '~' | '^' | '?' | '*' | '[' | '\\');
     let wrong = reference.is_empty()
         || reference.starts_with(['-', '+', '/'])
         || reference.ends_with(['/', '.'])
         || reference.contains(forbidden)
         || ["..", "@{", "//", "/."].iter().any(|part| reference.contains(part));
-    wrong.then_some("is no name of one; write a branch, a tag, a full ref such as `refs/heads/main`, or a commit")
+    wrong.then_some(
+        "is no name of one; write a branch, a tag, a full ref such as `refs/heads/main`, or a commit",
+    )
 }
 
 /// A full or abbreviated name of a commit; a branch may look like one, too.
@@ -247,7 +271,9 @@ impl Repository {
         let unwritable = |cause| Error::Unwritable { path: beside.to_owned(), cause };
         let directory = tempfile::Builder::new().prefix(".git-").tempdir_in(beside).map_err(unwritable)?;
         let repository = Self(directory);
-        repository.run(&["init", "--quiet", "--bare", "--template="]).map_err(|failure| failure.while_doing("start"))?;
+        repository
+            .run(&["init", "--quiet", "--bare", "--template="])
+            .map_err(|failure| failure.while_doing("start"))?;
         // what is meant for people who download an archive is not meant for terraform
         let info = repository.0.path().join("info");
         fs::create_dir_all(&info).map_err(unwritable)?;
@@ -308,14 +334,22 @@ mod tests {
     #[test]
     fn what_git_would_take_for_an_option_or_a_refspec_is_refused() {
         for url in ["", "--upload-pack=touch /tmp/x", "-u", "https://host/\u{1b}"] {
-            assert!(matches!(GitSource::new(url, "main", ""), Err(Error::Git { what: "url", .. })), "{url:?}");
+            assert!(
+                matches!(GitSource::new(url, "main", ""), Err(Error::Git { what: "url", .. })),
+                "{url:?}"
+            );
         }
-        for reference in ["", "-x", "+main", "a:b", "main~1", "main^", "a b", "a..b", "main@{1}", "/a", "a/", "a//b", "*"] {
+        for reference in
+            ["", "-x", "+main", "a:b", "main~1", "main^", "a b", "a..b", "main@{1}", "/a", "a/", "a//b", "*"]
+        {
             let found = GitSource::new("/r", reference, "");
             assert!(matches!(found, Err(Error::Git { what: "ref", .. })), "{reference:?}");
         }
         for path in ["..", "a/../..", "/a", "a/.."] {
-            assert!(matches!(GitSource::new("/r", "main", path), Err(Error::Git { what: "path", .. })), "{path:?}");
+            assert!(
+                matches!(GitSource::new("/r", "main", path), Err(Error::Git { what: "path", .. })),
+                "{path:?}"
+            );
         }
         let source = GitSource::new("git@host:a.git", "refs/heads/x", "./live//network/").unwrap();
         assert_eq!(source.path, Path::new("live/network"));

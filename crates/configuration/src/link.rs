@@ -8,8 +8,13 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::tree::{Entries, Entry};
 
-/// As many links as the kernel follows in one name; beyond that the name leads nowhere, which is inside.
-const MAX_FOLLOWED: u32 = 40;
+/// More links than the kernel (40) or terraform (255) follow in one name. A name that takes more leads nowhere.
+const MAX_FOLLOWED: u32 = 256;
+
+enum End {
+    Outside,
+    Nowhere,
+}
 
 /// Whether the link at `path`, holding `target`, leads nowhere else than into the configuration.
 pub(crate) fn stays_inside(entries: &Entries, path: &Path, target: &Path) -> bool {
@@ -20,34 +25,27 @@ pub(crate) fn stays_inside(entries: &Entries, path: &Path, target: &Path) -> boo
         .map(|component| component.as_os_str().to_owned())
         .collect();
     let mut left = MAX_FOLLOWED;
-    follow(entries, &mut at, target, &mut left)
+    !matches!(follow(entries, &mut at, target, &mut left), Err(End::Outside))
 }
 
-fn follow(entries: &Entries, at: &mut Vec<OsString>, target: &Path, left: &mut u32) -> bool {
+fn follow(entries: &Entries, at: &mut Vec<OsString>, target: &Path, left: &mut u32) -> Result<(), End> {
     for component in target.components() {
         match component {
             Component::CurDir => {}
-            Component::Prefix(_) | Component::RootDir => return false,
-            Component::ParentDir => {
-                if at.pop().is_none() {
-                    return false;
-                }
-            }
+            Component::Prefix(_) | Component::RootDir => return Err(End::Outside),
+            Component::ParentDir => drop(at.pop().ok_or(End::Outside)?),
             Component::Normal(name) => {
                 at.push(name.to_owned());
                 // what is missing is taken at its word: it cannot be a link, and `..` after it is still counted
                 if let Some(Entry::Link { target }) = entries.get(&at.iter().collect::<PathBuf>()) {
-                    let Some(fewer) = left.checked_sub(1) else { return true };
-                    *left = fewer;
+                    *left = left.checked_sub(1).ok_or(End::Nowhere)?;
                     at.pop();
-                    if !follow(entries, at, target, left) {
-                        return false;
-                    }
+                    follow(entries, at, target, left)?;
                 }
             }
         }
     }
-    true
+    Ok(())
 }
 
 #[cfg(test)]
@@ -55,13 +53,17 @@ mod tests {
     use super::*;
 
     fn links(links: &[(&str, &str)]) -> Entries {
-        links.iter().map(|(path, target)| (PathBuf::from(path), Entry::Link { target: target.into() })).collect()
+        links
+            .iter()
+            .map(|(path, target)| (PathBuf::from(path), Entry::Link { target: target.into() }))
+            .collect()
     }
 
     #[test]
     fn a_link_is_judged_by_where_the_kernel_would_go() {
         // the link, what it holds, the other links, whether it stays inside
-        let table: &[(&str, &str, &[(&str, &str)], bool)] = &[
+        type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)], bool);
+        let table: &[Case] = &[
             ("a", "b", &[], true),
             ("a", "./b/../c", &[], true),
             ("a", ".", &[], true),
@@ -81,6 +83,8 @@ mod tests {
             // round in a circle: leads nowhere
             ("a", "b", &[("a", "b"), ("b", "a")], true),
             ("a", "a", &[("a", "a")], true),
+            ("a", "a/..", &[("a", "a/..")], true),
+            ("a", "b/../..", &[("b", "b")], true),
         ];
         for (path, target, others, inside) in table {
             assert_eq!(

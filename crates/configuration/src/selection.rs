@@ -84,7 +84,9 @@ mod tests {
     #[test]
     fn git_and_terraform_directories_are_left_out_at_any_depth() {
         let selection = Selection::default();
-        for path in [".git", ".git/config", "a/.git", "a/b/.git/HEAD", ".terraform", "a/.terraform/modules/x/main.tf"] {
+        for path in
+            [".git", ".git/config", "a/.git", "a/b/.git/HEAD", ".terraform", "a/.terraform/modules/x/main.tf"]
+        {
             assert_eq!(selection.verdict(Path::new(path), false), Verdict::Leave, "{path}");
         }
         for path in [".gitignore", "a.git", ".terraform.lock.hcl", ".terraformrc", "git/x", "terraform/x"] {

@@ -33,13 +33,23 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
     let Filled { taken, root, commit, left } = fill(&request, &beside, log)?;
 
     let place = taken.work.join(&root);
-    let files = backend::terraform_files(&place)
-        .map_err(|cause| Error::Unreadable { path: place.clone(), cause, advice: "name a directory" })?;
+    let files = backend::terraform_files(&place).map_err(|cause| Error::Unreadable {
+        path: place.clone(),
+        cause,
+        advice: "name a directory",
+    })?;
     if files.is_empty() {
-        return Err(Error::NoFiles { root: named(&request.source, &root), found: taken.directories_with_terraform_files() });
+        return Err(Error::NoFiles {
+            root: named(&request.source, &root),
+            found: taken.directories_with_terraform_files(),
+        });
     }
     let keeping = backend::keeping(&place, &files)?;
-    say(log, &format!("Taken: {} in {} files.", amount(taken.bytes), taken.files()));
+    let count = taken.files();
+    say(
+        log,
+        &format!("Taken: {} in {count} {}.", amount(taken.bytes), if count == 1 { "file" } else { "files" }),
+    );
 
     // before anything of ours is added: the record holds what the user wrote
     let digest = request.archive.as_deref().map(|path| pack(&taken, path)).transpose()?;
@@ -53,7 +63,13 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
             StateKept::ByDaemon
         }
         Keeping::DaemonInstead { of, file } => {
-            say(log, &format!("State: kept by signalbox, in place of {of} ({} is added).", shown(Path::new(&file))));
+            say(
+                log,
+                &format!(
+                    "State: kept by signalbox, in place of {of} ({} is added).",
+                    shown(Path::new(&file))
+                ),
+            );
             create(&place.join(file), 0o644, &mut backend::OVERRIDE.as_bytes())?;
             StateKept::ByDaemon
         }
@@ -71,12 +87,23 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
     }
 
     let report = TakeReport { format: FORMAT, root: place, commit, digest, state };
+    write(&report, &request)?;
+    Ok(report)
+}
+
+/// Where a report is, its archive is too.
+fn write(report: &TakeReport, request: &TakeRequest) -> Result<(), Error> {
+    let directory = request.report.parent();
+    match request.archive.as_deref().and_then(Path::parent) {
+        Some(other) if Some(other) != directory => durable::keep(other)?,
+        _ => {}
+    }
     durable::replace(&request.report, |file| {
-        serde_json::to_writer_pretty(&mut *file, &report)
+        serde_json::to_writer_pretty(file, report)
             .map_err(io::Error::from)
             .map_err(|cause| Error::Unwritable { path: request.report.clone(), cause })
     })?;
-    Ok(report)
+    directory.map_or(Ok(()), durable::keep)
 }
 
 /// A configuration that lies in the work directory.

@@ -104,7 +104,9 @@ impl Tree {
                 Entry::Directory | Entry::File { .. } => None,
             })
         };
-        if let Some((path, target)) = links().find(|(path, target)| !stays_inside(&self.entries, path, target)) {
+        if let Some((path, target)) =
+            links().find(|(path, target)| !stays_inside(&self.entries, path, target))
+        {
             return Err(Error::LinkLeaves { path: path.clone(), target: target.clone() });
         }
         for (path, target) in links() {

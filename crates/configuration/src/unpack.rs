@@ -132,7 +132,10 @@ fn inside(path: &Path) -> Result<PathBuf, Error> {
 fn is_broken_stream(cause: &io::Error) -> bool {
     matches!(
         cause.kind(),
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::Other
+        io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::Other
     )
 }
 

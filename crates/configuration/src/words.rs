@@ -50,7 +50,8 @@ pub(crate) fn listed(names: &[String], none: &str) -> String {
 pub(crate) fn without_credentials(url: &str) -> String {
     let plain = plain(url);
     let Some((scheme, rest)) = plain.split_once("://") else { return plain };
-    let (authority, path) = rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
+    let (authority, path) =
+        rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     match path {
         Some(path) => format!("{scheme}://{host}/{path}"),

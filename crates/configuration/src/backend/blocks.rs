@@ -23,7 +23,16 @@ enum Open<'a> {
 
 /// All blocks of the type `terraform` at the top of a file.
 pub(super) fn terraform_blocks(text: &str) -> Vec<TerraformBlock<'_>> {
-    Scan { text, bytes: text.as_bytes(), at: 0, open: Vec::new(), fresh: true, begun: None, found: Vec::new() }.run()
+    Scan {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        open: Vec::new(),
+        fresh: true,
+        begun: None,
+        found: Vec::new(),
+    }
+    .run()
 }
 
 struct Scan<'a> {
@@ -78,7 +87,10 @@ impl<'a> Scan<'a> {
             [b')' | b']' | b'}', ..] => self.close(),
             _ => {
                 let length = identifier_length(rest).max(1);
-                if self.fresh && self.open.is_empty() && &rest[..length] == b"terraform" && opens_block(&rest[length..])
+                if self.fresh
+                    && self.open.is_empty()
+                    && &rest[..length] == b"terraform"
+                    && opens_block(&rest[length..])
                 {
                     self.begun = Some((self.at, 0));
                 }
@@ -166,7 +178,10 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
 }
 
 fn identifier_length(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') || !byte.is_ascii()).count()
+    bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') || !byte.is_ascii())
+        .count()
 }
 
 /// Whether a bracket follows, on the same line.

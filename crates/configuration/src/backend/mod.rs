@@ -92,8 +92,10 @@ pub(crate) fn keeping(root: &Path, files: &[OsString]) -> Result<Keeping, Error>
         // terraform says better what is wrong with a link that leads nowhere
         let Ok(content) = fs::read(root.join(name)) else { continue };
         let text = String::from_utf8_lossy(&content);
-        let read = if name.as_encoded_bytes().ends_with(b".json") { json::read(&text) } else { native::read(&text) };
-        let found = read.map_err(|Unclear { line, reason }| Error::Backend { path: name.into(), line, reason })?;
+        let read =
+            if name.as_encoded_bytes().ends_with(b".json") { json::read(&text) } else { native::read(&text) };
+        let found =
+            read.map_err(|Unclear { line, reason }| Error::Backend { path: name.into(), line, reason })?;
         // of several in one file terraform refuses all, and an override takes the place of all before it
         named = found.into_iter().next_back().or(named);
     }

@@ -29,7 +29,12 @@ fn in_block(block: TerraformBlock<'_>) -> Result<Vec<Named>, Unclear> {
     }
     let body = match parse_body(block.text) {
         Ok(body) => body,
-        Err(error) => return unclear(error.location().line().saturating_sub(1), error.message().trim().replace('\n', ", ")),
+        Err(error) => {
+            return unclear(
+                error.location().line().saturating_sub(1),
+                error.message().trim().replace('\n', ", "),
+            );
+        }
     };
     body.get_blocks("terraform")
         .flat_map(|terraform| terraform.body.blocks())

@@ -50,7 +50,10 @@ fn the_native_syntax_is_read_as_terraform_reads_it() {
         ("locals {\n  x = {\nterraform {\n  backend \"s3\" {}\n}\n}\n}\n", Keeping::Daemon),
         ("terraform = {\n  backend = \"s3\"\n}\n", Keeping::Daemon),
         ("resource \"terraform_data\" \"backend\" {\n  input = \"cloud\"\n}\n", Keeping::Daemon),
-        ("terraform {\n  required_providers {\n    cloud = {\n      source = \"a/backend\"\n    }\n  }\n}\n", Keeping::Daemon),
+        (
+            "terraform {\n  required_providers {\n    cloud = {\n      source = \"a/backend\"\n    }\n  }\n}\n",
+            Keeping::Daemon,
+        ),
     ];
     for (text, expected) in table {
         assert_eq!(of(&[("main.tf", text)]).unwrap(), expected, "{text}");
@@ -87,7 +90,9 @@ fn the_block_is_found_behind_whatever_else_the_language_has() {
     for line in before {
         let text = format!("locals {{\n  {line}\n}}\n\nterraform {{\n  backend \"s3\" {{}}\n}}\n");
         assert_eq!(of(&[("main.tf", &text)]).unwrap(), backend("s3"), "{text}");
-        let hidden = format!("locals {{\n  {line}\n  y = {{\n    z = 1\nterraform {{\n  backend \"s3\" {{}}\n}}\n}}\n}}\n");
+        let hidden = format!(
+            "locals {{\n  {line}\n  y = {{\n    z = 1\nterraform {{\n  backend \"s3\" {{}}\n}}\n}}\n}}\n"
+        );
         assert_eq!(of(&[("main.tf", &hidden)]).unwrap(), Keeping::Daemon, "{hidden}");
     }
 }
@@ -111,8 +116,14 @@ fn the_json_syntax_is_read_as_terraform_reads_it() {
         (r#"{"terraform": {"backend": {"local": {"path": "x"}}}}"#, instead(LOCAL)),
         (r#"{"terraform": {"backend": {"local": {"path": "/x"}}}}"#, backend("local")),
         // each of the same name is a block
-        (r#"{"//": "c", "terraform": {"backend": {"s3": {}}}, "terraform": {"required_version": "1"}}"#, backend("s3")),
-        (r#"{"terraform": {"backend": {"s3": {}}, "required_version": "1", "required_version": "1"}}"#, backend("s3")),
+        (
+            r#"{"//": "c", "terraform": {"backend": {"s3": {}}}, "terraform": {"required_version": "1"}}"#,
+            backend("s3"),
+        ),
+        (
+            r#"{"terraform": {"backend": {"s3": {}}, "required_version": "1", "required_version": "1"}}"#,
+            backend("s3"),
+        ),
         (r#"{"locals": {"terraform": {"backend": {"s3": {}}}}}"#, Keeping::Daemon),
         (r#"{"locals": {"x": [1, 1.5, -1, true, null, "a"]}}"#, Keeping::Daemon),
     ];
@@ -139,7 +150,10 @@ fn overrides_win_in_the_order_of_terraform() {
         (&[("main.tf", s3), ("override.tf", cloud)], instead(CLOUD)),
         // not an override, and not read at all
         (&[("main.tf", s3), ("myoverride.tf", none)], backend("s3")),
-        (&[("main.tf", none), (".x.tf", s3), ("x.tf~", s3), ("#x.tf#", s3), ("x.tf.bak", s3)], Keeping::Daemon),
+        (
+            &[("main.tf", none), (".x.tf", s3), ("x.tf~", s3), ("#x.tf#", s3), ("x.tf.bak", s3)],
+            Keeping::Daemon,
+        ),
     ];
     for (files, expected) in table {
         assert_eq!(of(files).unwrap(), *expected, "{files:?}");
@@ -175,7 +189,7 @@ fn ours_comes_after_every_override_file_that_there_is() {
 fn what_could_name_a_backend_and_cannot_be_read_is_refused_with_its_place() {
     let table = [
         ("main.tf", "\n\nterraform {\n  backend \"s3\" {\n    bucket = = 1\n  }\n}\n", 5),
-        ("main.tf", "\nterraform {\n  backend \"s3\" {\n", 4),
+        ("main.tf", "\nterraform {\n  backend \"s3\" {\n", 3),
         ("main.tf", "terraform {\n  backend \"local\" {\n    path = \"${\"/x\"}\"\n  }\n}\n", 1),
         ("main.tf", "terraform {\n  backend \"local\" {\n    path = true ? \"/x\" : \"y\"\n  }\n}\n", 1),
         ("main.tf.json", "{\n  \"terraform\": {\"backend\": {\"s3\": {}}\n", 3),
@@ -223,9 +237,8 @@ mod scanner {
         let leaf = prop_oneof![
             Just("1".to_owned()),
             Just("a.b".to_owned()),
-            "[a-z {}#/$%<-]{0,6}".prop_map(|text| {
-                format!("\"{}\"", text.replace("${", "$${").replace("%{", "%%{"))
-            }),
+            "[a-z {}#/$%<-]{0,6}"
+                .prop_map(|text| { format!("\"{}\"", text.replace("${", "$${").replace("%{", "%%{")) }),
         ];
         leaf.prop_recursive(5, 24, 3, |inner| {
             prop_oneof![
@@ -241,7 +254,8 @@ mod scanner {
     fn structure() -> impl Strategy<Value = String> {
         prop_oneof![
             expression().prop_map(|expression| format!("x = {expression}\n")),
-            expression().prop_map(|expression| format!("locals {{\n  x = {expression}\n  terraform {{\n  }}\n}}\n")),
+            expression()
+                .prop_map(|expression| format!("locals {{\n  x = {expression}\n  terraform {{\n  }}\n}}\n")),
             expression().prop_map(|expression| format!("terraform {{\n  y = {expression}\n}}\n")),
             "[a-z{}\" ]{0,8}".prop_map(|text| format!("x = <<EOT\n {text}\nEOT\n")),
             "[a-z{}\" ]{0,8}".prop_map(|text| format!("# {text}\n")),

@@ -1,0 +1,123 @@
+//! Random configurations: what is taken is what was there, by the rules.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use configuration::{Error, Source};
+use proptest::prelude::*;
+
+use crate::common::{Found, Place, refused, taken};
+
+/// A configuration of a few names, so that they meet.
+#[derive(Clone, Debug)]
+enum Thing {
+    File { executable: bool, content: Vec<u8> },
+    Directory,
+    Link(String),
+}
+
+fn things() -> impl Strategy<Value = Vec<(PathBuf, Thing)>> {
+    let name = prop_oneof![
+        6 => "[a-c]{1,2}".prop_map(|name| name),
+        1 => Just("main.tf".to_owned()),
+        1 => Just(".git".to_owned()),
+        1 => Just(".terraform".to_owned()),
+        1 => Just("terraform.tfstate".to_owned()),
+        1 => Just("ü \n".to_owned()),
+        1 => Just("n".repeat(130)),
+    ];
+    let path = prop::collection::vec(name, 1..5).prop_map(|names| names.into_iter().collect::<PathBuf>());
+    let thing = prop_oneof![
+        3 => (any::<bool>(), prop::collection::vec(any::<u8>(), 0..200))
+            .prop_map(|(executable, content)| Thing::File { executable, content }),
+        1 => Just(Thing::Directory),
+        1 => prop::collection::vec(prop_oneof!["[a-c]{1,2}", Just("..".to_owned())], 1..4)
+            .prop_map(|parts| Thing::Link(parts.join("/"))),
+    ];
+    prop::collection::vec((path, thing), 0..20)
+}
+
+fn make(root: &Path, things: &[(PathBuf, Thing)]) {
+    for (path, thing) in things {
+        let path = root.join(path);
+        // what meets something of another kind is not made
+        if fs::create_dir_all(path.parent().unwrap()).is_err() || path.symlink_metadata().is_ok() {
+            continue;
+        }
+        match thing {
+            Thing::File { executable, content } => {
+                use std::os::unix::fs::PermissionsExt;
+                fs::write(&path, content).unwrap();
+                let mode = if *executable { 0o755 } else { 0o644 };
+                fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            }
+            Thing::Directory => fs::create_dir(&path).unwrap(),
+            Thing::Link(target) => std::os::unix::fs::symlink(target, &path).unwrap(),
+        }
+    }
+}
+
+/// By asking the kernel: whether anything that the link leads to, or would lead to, lies outside.
+fn leaves(root: &Path, path: &Path, target: &Path) -> bool {
+    let mut at = root.join(path.parent().unwrap());
+    for component in target.components() {
+        at.push(component);
+        if let Ok(real) = fs::canonicalize(&at) {
+            at = real;
+        } else if component == std::path::Component::ParentDir {
+            at.pop();
+            at.pop();
+        }
+        if !at.starts_with(root) {
+            return true;
+        }
+    }
+    false
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_comes_out_is_what_went_in_by_the_rules(things in things()) {
+        let place = Place::with_main();
+        let source = fs::canonicalize(place.source()).unwrap();
+        make(&source, &things);
+        let mut expected = crate::common::found(&source);
+        expected.retain(|path, _| {
+            !path.components().any(|part| part.as_os_str() == ".git" || part.as_os_str() == ".terraform")
+                && !path.starts_with("terraform.tfstate")
+        });
+        // what a link leads to counts as it is after the taking
+        let model = tempfile::tempdir().unwrap();
+        let model = fs::canonicalize(model.path()).unwrap().join("m");
+        let inside: Vec<(PathBuf, Thing)> = expected.iter().map(|(path, found)| (path.clone(), match found {
+            Found::Directory => Thing::Directory,
+            Found::File { executable, content } =>
+                Thing::File { executable: *executable, content: content.clone() },
+            Found::Link(target) => Thing::Link(target.to_str().unwrap().to_owned()),
+        })).collect();
+        fs::create_dir_all(&model).unwrap();
+        make(&model, &inside);
+        let leaving = expected.iter().any(|(path, found)| match found {
+            Found::Link(target) => leaves(&model, path, target),
+            _ => false,
+        });
+        fs::remove_dir_all(model.parent().unwrap()).unwrap();
+
+        let request = place.directory();
+        if leaving {
+            let error = refused(&request);
+            prop_assert!(matches!(&error, Error::LinkLeaves { .. }), "{}", error);
+            return Ok(());
+        }
+        let (report, _) = taken(&request);
+        prop_assert_eq!(&place.taken(), &expected);
+
+        // and the record is the same configuration once more
+        let again = Place::new();
+        let (copy, _) = taken(&again.request(Source::Archive { path: request.archive.unwrap() }));
+        prop_assert_eq!(&again.taken(), &expected);
+        prop_assert_eq!(copy.digest, report.digest);
+    }
+}
