@@ -1,5 +1,6 @@
 //! Runs every Sentinel test case found below a folder, and prints for each repository in it how many
-//! passed, failed and were skipped, and the time.
+//! passed, failed and were skipped, and the time. Then it derives the Terraform imports of every mock
+//! that carries the plan it was made of, and prints how many come out equal.
 //!
 //! ```text
 //! cargo run --release -p sentinel --example corpus -- DIR [--failures]
@@ -11,6 +12,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use sentinel::{CaseReport, DirFiles, Limits, Sources, Status, SystemHost, run_case};
+
+#[path = "corpus/derivation.rs"]
+mod derivation;
 
 #[derive(Default)]
 struct Tally {
@@ -66,6 +70,11 @@ fn main() -> ExitCode {
         total.time += tally.time;
     }
     row("total", &total);
+    let derivation = derivation::check(&root);
+    println!("\n{derivation}");
+    if show_failures {
+        derivation.differences.iter().for_each(|difference| println!("{difference}"));
+    }
     ExitCode::SUCCESS
 }
 

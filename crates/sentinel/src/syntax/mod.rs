@@ -6,4 +6,4 @@ mod parse_expr;
 mod parser;
 pub(crate) mod token;
 
-pub(crate) use parser::parse;
+pub(crate) use parser::{Mark, marks, parse};

@@ -1,7 +1,7 @@
 //! The parser of expressions.
 
 use super::ast::{BinaryOp, Expr, ExprKind, Link, Quantifier, Test, UnaryOp};
-use super::parser::Parser;
+use super::parser::{Mark, Parser};
 use super::token::{Kw, Op, Tok};
 use crate::error::Error;
 use crate::value::{Data, Key, Str};
@@ -128,6 +128,7 @@ impl Parser<'_> {
             Tok::Op(Op::Plus) => UnaryOp::Plus,
             _ => return self.primary(),
         };
+        self.mark(Mark::Unary);
         let start = self.advance()?.span;
         let operand = self.nested(|parser| parser.unary())?;
         let span = start.to(self.last);
@@ -153,6 +154,7 @@ impl Parser<'_> {
                 }
                 Tok::Op(Op::LBracket) => self.index_or_slice(expr)?,
                 Tok::Op(Op::LParen) => {
+                    self.mark(Mark::Postfix);
                     self.advance()?;
                     let args = self.list_until(Op::RParen)?;
                     ExprKind::Call { callee: Box::new(expr), args }
@@ -168,9 +170,13 @@ impl Parser<'_> {
     }
 
     fn index_or_slice(&mut self, base: Expr) -> Result<ExprKind, Error> {
+        self.mark(Mark::Postfix);
         self.advance()?;
         let base = Box::new(base);
         let low = if self.is_op(Op::Colon) { None } else { Some(Box::new(self.expr()?)) };
+        if self.is_op(Op::Colon) {
+            self.mark(Mark::SliceColon);
+        }
         if self.take_op(Op::Colon)? {
             let high = if self.is_op(Op::RBracket) { None } else { Some(Box::new(self.expr()?)) };
             self.expect_op(Op::RBracket, "`]`")?;
@@ -253,6 +259,7 @@ impl Parser<'_> {
     }
 
     fn map_literal(&mut self) -> Result<ExprKind, Error> {
+        self.mark(Mark::MapBrace);
         self.advance()?;
         let mut entries: Vec<(Expr, Expr)> = Vec::new();
         while !self.is_op(Op::RBrace) {
@@ -263,6 +270,7 @@ impl Parser<'_> {
                 break;
             }
         }
+        self.mark(Mark::MapBrace);
         self.expect_op(Op::RBrace, "`,` or `}`")?;
         Ok(fold_map(entries))
     }

@@ -19,6 +19,31 @@ pub(crate) fn parse(source: &Source) -> Result<File, Error> {
     parser.file()
 }
 
+/// What tokens mean where their text does not say it: for the formatter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The `{` or `}` of a map.
+    MapBrace,
+    /// The `(` of a call or of parameters, the `[` of an index.
+    Postfix,
+    /// A `+`, `-` or `!` with one operand.
+    Unary,
+    /// The `:` of a slice.
+    SliceColon,
+    /// The `when` or `else` of a `case`.
+    Clause,
+    /// The `:` that ends a clause.
+    ClauseColon,
+}
+
+/// Parses a file and returns the marks by the offsets of their tokens.
+pub(crate) fn marks(source: &Source) -> Result<HashMap<u32, Mark>, Error> {
+    let mut parser = Parser::new(source)?;
+    parser.marks = Some(HashMap::new());
+    parser.file()?;
+    Ok(parser.marks.unwrap_or_default())
+}
+
 pub(super) struct Parser<'s> {
     pub(super) source: &'s Source,
     lexer: Lexer<'s>,
@@ -28,6 +53,7 @@ pub(super) struct Parser<'s> {
     comments: Vec<Comment>,
     names: HashMap<&'s str, Arc<str>>,
     depth: u32,
+    marks: Option<HashMap<u32, Mark>>,
 }
 
 impl<'s> Parser<'s> {
@@ -35,7 +61,7 @@ impl<'s> Parser<'s> {
         let mut comments = Vec::new();
         let mut lexer = Lexer::new(source)?;
         let token = lexer.next(Some(&mut comments))?;
-        Ok(Parser { source, lexer, token, last: Span::default(), comments, names: HashMap::new(), depth: 0 })
+        Ok(Parser { source, lexer, token, last: Span::default(), comments, names: HashMap::new(), depth: 0, marks: None })
     }
 
     // --- tokens ---
@@ -111,6 +137,13 @@ impl<'s> Parser<'s> {
 
     pub(super) fn error(&self, span: Span, message: impl Into<String>) -> Error {
         Error::new(ErrorKind::Syntax, message).at(self.source, span)
+    }
+
+    /// Marks the current token.
+    pub(super) fn mark(&mut self, mark: Mark) {
+        if let Some(marks) = &mut self.marks {
+            marks.insert(self.token.span.start, mark);
+        }
     }
 
     pub(super) fn text(&self, span: Span) -> &'s str {
@@ -379,6 +412,7 @@ impl<'s> Parser<'s> {
         self.skip_semicolons()?;
         while !self.is_op(Op::RBrace) {
             let start = self.token.span;
+            self.mark(Mark::Clause);
             let values = if self.take_kw(Kw::When)? {
                 let mut values = vec![self.expr()?];
                 while self.take_op(Op::Comma)? {
@@ -390,6 +424,7 @@ impl<'s> Parser<'s> {
             } else {
                 return Err(self.unexpected("`when`, `else` or `}`"));
             };
+            self.mark(Mark::ClauseColon);
             self.expect_op(Op::Colon, "`:`")?;
             let ends = |tok: &Tok| {
                 matches!(tok, Tok::Op(Op::RBrace) | Tok::Keyword(Kw::When) | Tok::Keyword(Kw::Else))
@@ -409,6 +444,7 @@ impl<'s> Parser<'s> {
 
     /// Parameters and body of a function, after `func` and its name.
     pub(super) fn func_rest(&mut self) -> Result<Func, Error> {
+        self.mark(Mark::Postfix);
         self.expect_op(Op::LParen, "`(`")?;
         let mut params: Vec<Name> = Vec::new();
         while !self.is_op(Op::RParen) {

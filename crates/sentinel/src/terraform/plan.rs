@@ -48,10 +48,13 @@ fn changes(plan: &Data, member: &str) -> Data {
 fn change(change: Option<&Data>) -> Data {
     let absent = empty();
     let change = change.unwrap_or(&absent);
+    // what is wholly unknown has no value; what will be gone is null
+    let unknown = matches!(change.get("after_unknown"), Some(Data::Bool(true)));
+    let after = or(change, "after", if unknown { Data::Undefined } else { Data::Null });
     Data::map([
         ("actions", or(change, "actions", Data::list([]))),
         ("before", null(change, "before")),
-        ("after", null(change, "after")),
+        ("after", after),
         ("after_unknown", or(change, "after_unknown", empty())),
     ])
 }

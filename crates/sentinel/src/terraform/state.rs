@@ -19,7 +19,8 @@ pub(super) fn outputs(values: &Data) -> Data {
         let data = Data::map([
             ("name", name.into()),
             ("sensitive", or(output, "sensitive", Data::Bool(false))),
-            ("value", null(output, "value")),
+            // an output that is not known yet has no value
+            ("value", or(output, "value", Data::Undefined)),
         ]);
         (name, data)
     });
@@ -35,11 +36,24 @@ pub(super) fn resources(values: &Data) -> Data {
     Data::map(found)
 }
 
+/// The address; that of a data source has no `data.` here, unlike in the changes of the plan.
+fn address(resource: &Data, module: &str) -> String {
+    let address = str_of(resource, "address");
+    let within = address.strip_prefix(module).map_or(address, |rest| rest.trim_start_matches('.'));
+    match within.strip_prefix("data.") {
+        Some(plain) if str_of(resource, "mode") == "data" => {
+            if module.is_empty() { plain.to_owned() } else { format!("{module}.{plain}") }
+        }
+        _ => address.to_owned(),
+    }
+}
+
 fn collect(module: &Data, found: &mut Vec<(Key, Data)>) {
     let module_address = text(module, "address");
     for resource in module.get("resources").map(Data::items).unwrap_or_default() {
-        let (address, deposed) = (str_of(resource, "address"), str_of(resource, "deposed_key"));
-        let key = if deposed.is_empty() { address.to_owned() } else { format!("{address}:{deposed}") };
+        let deposed = str_of(resource, "deposed_key");
+        let address = address(resource, str_of(module, "address"));
+        let key = if deposed.is_empty() { address.clone() } else { format!("{address}:{deposed}") };
         let data = Data::map([
             ("address", address.into()),
             ("module_address", module_address.clone()),
