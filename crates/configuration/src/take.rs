@@ -32,7 +32,7 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
     let beside = keep_apart(&request)?;
     let Filled { taken, root, commit, left } = fill(&request, &beside, log)?;
 
-    let place = taken.work.join(&root);
+    let place = if root.as_os_str().is_empty() { taken.work.clone() } else { taken.work.join(&root) };
     let files = backend::terraform_files(&place).map_err(|cause| Error::Unreadable {
         path: place.clone(),
         cause,
@@ -99,8 +99,9 @@ fn write(report: &TakeReport, request: &TakeRequest) -> Result<(), Error> {
         _ => {}
     }
     durable::replace(&request.report, |file| {
-        serde_json::to_writer_pretty(file, report)
+        serde_json::to_vec_pretty(report)
             .map_err(io::Error::from)
+            .and_then(|text| file.write_all(&text))
             .map_err(|cause| Error::Unwritable { path: request.report.clone(), cause })
     })?;
     directory.map_or(Ok(()), durable::keep)

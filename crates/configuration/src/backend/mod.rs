@@ -58,10 +58,8 @@ const PLAIN_PATH: &str = "the path of the backend \"local\" must begin with plai
 /// Whether terraform reads a file of this name.
 pub(crate) fn is_terraform_file(name: &OsStr) -> bool {
     let bytes = name.as_encoded_bytes();
-    stem(bytes).is_some()
-        && !bytes.starts_with(b".")
-        && !bytes.ends_with(b"~")
-        && !(bytes.starts_with(b"#") && bytes.ends_with(b"#"))
+    let of_an_editor = bytes.ends_with(b"~") || bytes.starts_with(b"#") && bytes.ends_with(b"#");
+    stem(bytes).is_some() && !bytes.starts_with(b".") && !of_an_editor
 }
 
 fn stem(name: &[u8]) -> Option<&[u8]> {

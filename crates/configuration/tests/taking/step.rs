@@ -29,6 +29,8 @@ fn a_request_is_read_as_it_is_documented() {
         state: StateKept::ByDaemon,
     };
     assert_eq!(report, expected);
+    // as it is shown to people and put into environments: no slash at its end
+    assert_eq!(report.root.as_os_str(), place.work().as_os_str());
 
     let git: Source = serde_json::from_str(r#"{"type": "git", "url": "u", "reference": "r"}"#).unwrap();
     assert_eq!(git, Source::Git { url: "u".into(), reference: "r".into(), path: String::new() });
