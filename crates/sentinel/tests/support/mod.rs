@@ -74,3 +74,45 @@ macro_rules! spec {
         $($(#[$meta])* #[test] fn $name() { $crate::support::check($source, $expected); })+
     };
 }
+
+/// Files in memory.
+#[derive(Default)]
+pub(crate) struct MemFiles {
+    pub(crate) files: std::collections::BTreeMap<String, String>,
+    pub(crate) remote: HashMap<String, String>,
+}
+
+impl MemFiles {
+    pub(crate) fn new(files: &[(&str, &str)]) -> MemFiles {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        MemFiles { files, remote: HashMap::new() }
+    }
+}
+
+impl sentinel::Files for MemFiles {
+    fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
+        let text = self.files.get(path).ok_or(std::io::ErrorKind::NotFound)?;
+        Ok(text.clone().into_bytes())
+    }
+
+    fn list(&self, folder: &str) -> std::io::Result<Vec<String>> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let names: std::collections::BTreeSet<String> = self
+            .files
+            .keys()
+            .filter_map(|path| path.strip_prefix(&prefix))
+            .map(|rest| match rest.split_once('/') {
+                Some((folder, _)) => format!("{folder}/"),
+                None => rest.to_owned(),
+            })
+            .collect();
+        if names.is_empty() {
+            return Err(std::io::ErrorKind::NotFound.into());
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    fn fetch(&self, url: &str) -> Result<Vec<u8>, String> {
+        self.remote.get(url).map(|text| text.clone().into_bytes()).ok_or_else(|| "404".into())
+    }
+}

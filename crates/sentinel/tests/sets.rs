@@ -1,0 +1,20 @@
+//! Policy sets: configuration, modules, evaluation, outcomes; the test runner; limits; masking.
+
+mod support;
+
+#[path = "sets/config.rs"]
+mod config;
+#[path = "sets/errors.rs"]
+mod errors;
+#[path = "sets/evaluation.rs"]
+mod evaluation;
+#[path = "sets/formatter.rs"]
+mod formatter;
+#[path = "sets/limits.rs"]
+mod limits;
+#[path = "sets/modules.rs"]
+mod modules;
+#[path = "sets/params.rs"]
+mod params;
+#[path = "sets/runner.rs"]
+mod runner;

@@ -1,0 +1,236 @@
+//! Configuration files.
+
+use sentinel::{Config, Data, EnforcementLevel, ErrorKind, ImportConfig, Mock, load_config};
+
+use crate::support::MemFiles;
+
+fn hcl(text: &str) -> Config {
+    Config::parse("sentinel.hcl", text).unwrap()
+}
+
+fn refused(text: &str) -> String {
+    Config::parse("sentinel.hcl", text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_policy_has_a_source_a_level_and_params() {
+    let config = hcl(r#"
+        policy "a" {
+          source            = "./policies/a.sentinel"
+          enforcement_level = "hard-mandatory"
+          params = {
+            "limit" = 3
+            names   = ["x", "y"]
+          }
+        }
+        policy "b" {}
+    "#);
+    let [a, b] = &config.policies[..] else { panic!("two policies") };
+    assert_eq!(a.source, "./policies/a.sentinel");
+    assert_eq!(a.enforcement_level, EnforcementLevel::HardMandatory);
+    assert_eq!(a.params[0], ("limit".to_owned(), Data::Int(3)));
+    assert_eq!(a.params[1].1, Data::list(["x".into(), "y".into()]));
+    assert_eq!((b.source.as_str(), b.enforcement_level), ("b.sentinel", EnforcementLevel::Advisory));
+}
+
+#[test]
+fn an_unknown_level_is_refused_with_its_place() {
+    let message = refused("policy \"a\" {\n  enforcement_level = \"strict\"\n}");
+    assert_eq!(message, "sentinel.hcl:2:3: unknown enforcement level");
+}
+
+#[test]
+fn imports_have_three_kinds() {
+    let config = hcl(r#"
+        import "module" "m" { source = "m.sentinel" }
+        import "static" "s" {
+          source = "s.json"
+          format = "json"
+        }
+        import "plugin" "time" { config = { "timezone": "Australia/Brisbane" } }
+        module "old" { source = "old.sentinel" }
+    "#);
+    let names: Vec<&str> = config.imports.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["m", "s", "time", "old"]);
+    assert!(matches!(&config.imports[0].1, ImportConfig::Module { source } if source == "m.sentinel"));
+    assert!(matches!(&config.imports[1].1, ImportConfig::Static { source } if source == "s.json"));
+    assert!(matches!(&config.imports[2].1, ImportConfig::Plugin { source: None, .. }));
+    assert!(matches!(&config.imports[3].1, ImportConfig::Module { .. }));
+}
+
+#[test]
+fn a_static_import_must_be_json() {
+    assert!(refused("import \"static\" \"s\" {\n source = \"s\"\n format = \"yaml\"\n}").contains("the format `yaml` is unknown"));
+}
+
+#[test]
+fn a_standard_import_cannot_be_replaced_but_mocked() {
+    assert!(refused("module \"time\" { source = \"t.sentinel\" }").contains("`time` is a standard import"));
+    assert!(refused("import \"module\" \"strings\" { source = \"t.sentinel\" }").contains("cannot be replaced"));
+    let config = hcl("mock \"time\" {\n  module {\n    source = \"t.sentinel\"\n  }\n}");
+    assert!(matches!(&config.mocks[0].1, Mock::Module { source } if source == "t.sentinel"));
+}
+
+#[test]
+fn a_mock_is_a_module_or_data() {
+    let config = hcl(r#"
+        mock "time" {
+          data = {
+            now = {
+              hour   = 9
+              minute = -4.5
+              names  = [true, null]
+            }
+          }
+        }
+    "#);
+    let Mock::Data(data) = &config.mocks[0].1 else { panic!("data") };
+    assert_eq!(format!("{data:?}"), "{\"now\": {\"hour\": 9, \"minute\": -4.5, \"names\": [true, null]}}");
+    assert!(refused("mock \"x\" {}").contains("needs `data` or a `module` block"));
+}
+
+#[test]
+fn params_globals_and_tests() {
+    let config = hcl(r#"
+        param "p" { value = "x" }
+        global "g" { value = { "a" = 1 } }
+        test { rules = { main = false, days = [] } }
+        sentinel { features = { terraform = true } }
+    "#);
+    assert_eq!(config.params, [("p".to_owned(), "x".into())]);
+    assert_eq!(config.globals[0].1, Data::map([("a", Data::Int(1))]));
+    let test = config.test.unwrap();
+    assert!(test.contains(&("main".to_owned(), Data::Bool(false))) && test.contains(&("days".to_owned(), Data::list([]))));
+    assert!(config.sentinel.is_some());
+}
+
+#[test]
+fn rules_of_a_test_may_be_a_block() {
+    let config = hcl("test {\n  rules {\n    main = true\n  }\n}");
+    assert_eq!(config.test.unwrap(), [("main".to_owned(), Data::Bool(true))]);
+}
+
+#[test]
+fn values_must_be_constant() {
+    assert!(refused("param \"p\" { value = var.x }").contains("must be a constant"));
+    assert!(refused("param \"p\" { value = upper(\"x\") }").contains("a function cannot be used here"));
+    assert!(refused("param \"p\" { value = \"a${b}\" }").contains("an interpolation cannot be used here"));
+    let config = hcl("param \"p\" {\n  value = <<EOT\na\nb\nEOT\n}");
+    assert_eq!(config.params[0].1, "a\nb\n".into());
+}
+
+#[test]
+fn mistakes_are_refused_with_a_hint() {
+    assert!(refused("polices \"a\" {}").contains("unknown block `polices`"));
+    let error = Config::parse("s.hcl", "policy \"a\" {\n  sorce = \"x\"\n}").unwrap_err();
+    assert_eq!(error.to_string(), "s.hcl:2:3: a `policy` block has no `sorce`");
+    assert_eq!(error.notes(), ["did you mean `source`?"]);
+    assert!(refused("policy \"a\" {}\npolicy \"a\" {}").contains("defined twice"));
+    assert!(refused("policy {}").contains("has one label"));
+    assert!(refused("policy \"a\" { source = 5 }").contains("`source` must be a string"));
+    assert!(refused("module \"m\" {}").contains("needs `source`"));
+    assert!(refused("x = 1").contains("cannot stand at the top"));
+    let error = Config::parse("s.hcl", "policy \"a\" {\n  source = \n}").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Config);
+    assert_eq!(error.place().unwrap().position.line, 2);
+}
+
+#[test]
+fn plugins_that_are_programs_are_warned_about() {
+    let config = hcl("import \"plugin\" \"p\" { source = \"/bin/p\" }");
+    assert!(config.warnings[0].contains("programs are not run"));
+}
+
+#[test]
+fn json_mirrors_hcl() {
+    let config = Config::parse(
+        "sentinel.json",
+        r#"{
+            "policy": {"a": {"source": "a.sentinel", "enforcement_level": "soft-mandatory"}},
+            "import": {"module": {"m": {"source": "m.sentinel"}}},
+            "mock": {"time": {"module": {"source": "t.sentinel"}}, "x": {"data": {"y": 1}}},
+            "param": {"p": {"value": 3}},
+            "test": {"rules": {"main": true}}
+        }"#,
+    )
+    .unwrap();
+    assert!(!config.legacy);
+    assert_eq!(config.policies[0].enforcement_level, EnforcementLevel::SoftMandatory);
+    assert!(matches!(&config.imports[0].1, ImportConfig::Module { source } if source == "m.sentinel"));
+    assert_eq!(config.mocks.len(), 2);
+    assert_eq!(config.params, [("p".to_owned(), Data::Int(3))]);
+    assert_eq!(config.test.unwrap(), [("main".to_owned(), Data::Bool(true))]);
+}
+
+#[test]
+fn json_of_before_0_16() {
+    let config = Config::parse(
+        "case.json",
+        r#"{
+            "mock": {"tfplan": "mock.sentinel", "time": {"now": {"hour": 9}}},
+            "modules": {"m": {"path": "m.sentinel"}},
+            "param": {"p": 3},
+            "global": {"g": "x"},
+            "test": {"main": false}
+        }"#,
+    )
+    .unwrap();
+    assert!(config.legacy);
+    assert!(matches!(&config.mocks[0].1, Mock::Module { source } if source == "mock.sentinel"));
+    assert!(matches!(&config.mocks[1].1, Mock::Data(_)));
+    assert!(matches!(&config.imports[0].1, ImportConfig::Module { source } if source == "m.sentinel"));
+    assert_eq!(config.params[0].1, Data::Int(3));
+    assert_eq!(config.test.unwrap(), [("main".to_owned(), Data::Bool(false))]);
+}
+
+#[test]
+fn broken_json_is_refused_with_its_place() {
+    let error = Config::parse("case.json", "{\n  \"mock\": \n}").unwrap_err();
+    assert_eq!(error.place().unwrap().position.line, 3);
+}
+
+#[test]
+fn all_hcl_files_of_a_folder_are_one_configuration() {
+    let files = MemFiles::new(&[
+        ("set/sentinel.hcl", "policy \"a\" {}"),
+        ("set/more.hcl", "policy \"b\" {}\nparam \"p\" { value = 1 }"),
+        ("set/notes.txt", "not read"),
+    ]);
+    let config = load_config(&files, "set").unwrap();
+    let mut names: Vec<&str> = config.policies.iter().map(|policy| policy.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(config.params.len(), 1);
+}
+
+#[test]
+fn a_policy_in_two_files_is_refused() {
+    let files = MemFiles::new(&[("a.hcl", "policy \"a\" {}"), ("b.hcl", "policy \"a\" {}")]);
+    assert!(load_config(&files, "").unwrap_err().message().contains("defined in two files"));
+}
+
+#[test]
+fn override_files_change_what_is_defined() {
+    let files = MemFiles::new(&[
+        ("sentinel.hcl", "policy \"main\" {\n source = \"./main.sentinel\"\n enforcement_level = \"advisory\"\n}\nparam \"p\" { value = 1 }"),
+        ("a_override.hcl", "policy \"main\" { enforcement_level = \"soft-mandatory\" }"),
+        ("override.hcl", "param \"p\" { value = 2 }"),
+    ]);
+    let config = load_config(&files, "").unwrap();
+    assert_eq!(config.policies[0].source, "./main.sentinel");
+    assert_eq!(config.policies[0].enforcement_level, EnforcementLevel::SoftMandatory);
+    assert_eq!(config.params[0].1, Data::Int(2));
+}
+
+#[test]
+fn override_files_cannot_define_anything() {
+    let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), ("override.hcl", "policy \"b\" {}")]);
+    assert!(load_config(&files, "").unwrap_err().message().contains("can only change what is defined"));
+}
+
+#[test]
+fn a_folder_without_a_configuration_is_no_set() {
+    let files = MemFiles::new(&[("p.sentinel", "main = true")]);
+    assert!(load_config(&files, "").unwrap_err().message().contains("there is no sentinel.hcl"));
+    assert!(load_config(&files, "../up").is_err());
+}

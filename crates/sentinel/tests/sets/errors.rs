@@ -1,0 +1,70 @@
+//! Errors as people see them.
+
+use sentinel::{Error, Outcome, compile};
+
+use crate::support::run;
+
+fn syntax(source: &str) -> Error {
+    compile("p.sentinel", source).unwrap_err()
+}
+
+fn runtime(source: &str) -> Error {
+    match run(source).unwrap().outcome {
+        Outcome::Errored(error) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_syntax_error_is_shown_with_its_line_and_a_caret() {
+    let shown = syntax("x = 1\nmain = rule { x is }\n").render();
+    let expected = "\
+error: expected an expression, found `}`
+ --> p.sentinel:2:20
+  |
+2 | main = rule { x is }
+  |                    ^ expected an expression";
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn a_line_that_ends_too_early_is_explained() {
+    let error = syntax("x = [1,\n2\n]");
+    assert_eq!(error.to_string(), "p.sentinel:2:2: expected `,` or `]`, found the end of the line");
+    assert!(error.notes()[0].contains("a line that goes on"));
+}
+
+#[test]
+fn a_runtime_error_has_the_place_of_the_expression() {
+    let error = runtime("x = {\"a\": 1}\nmain = rule {\n  1 + x\n}");
+    assert_eq!(error.to_string(), "policy.sentinel:3:3: `+` is not defined for int and map");
+    assert!(error.render().contains("3 |   1 + x\n  |   ^^^^^"), "{}", error.render());
+}
+
+#[test]
+fn an_error_about_an_undefined_says_where_it_came_from() {
+    let error = runtime("m = {}\nx = m.missing\nfor x as y { }\nmain = true");
+    assert_eq!(error.message(), "`for` needs a list or a map, not undefined");
+    assert_eq!(error.notes(), ["the undefined value came into being at policy.sentinel:2:5"]);
+}
+
+#[test]
+fn an_error_in_a_line_with_wide_characters_points_at_the_right_place() {
+    let error = runtime("main = \"日本語\" + 1");
+    assert_eq!(error.place().unwrap().position.column, 8);
+    assert!(error.render().contains("^^^"));
+}
+
+#[test]
+fn an_undefined_result_is_shown_with_its_origin() {
+    let evaluation = run("m = {}\nmain = rule { m.a.b }").unwrap();
+    let text = evaluation.text();
+    assert!(text.contains("the result of `main` is undefined"), "{text}");
+    assert!(text.contains("policy.sentinel:2:15"), "{text}");
+}
+
+#[test]
+fn errors_without_a_place_are_shown_too() {
+    let error = sentinel::Config::parse("x.json", "[]").unwrap_err();
+    assert!(error.render().starts_with("error: the file must be a JSON object"));
+}

@@ -1,0 +1,259 @@
+//! Policy sets: loading, evaluation, outcomes, the log.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sentinel::{
+    Counts, Data, EnforcementLevel, Inputs, Limits, Outcome, PolicySet, Secrets, SetOutcome,
+};
+
+use crate::support::{MemFiles, host};
+
+fn evaluate_with(files: &[(&str, &str)], inputs: &Inputs) -> SetOutcome {
+    let set = PolicySet::load(&MemFiles::new(files), "").unwrap();
+    set.evaluate(inputs, Limits::default(), &host())
+}
+
+fn evaluate(files: &[(&str, &str)]) -> SetOutcome {
+    evaluate_with(files, &Inputs::default())
+}
+
+const LEVELS: &str = "policy \"a\" { enforcement_level = \"advisory\" }\npolicy \"s\" { enforcement_level = \"soft-mandatory\" }\npolicy \"h\" { enforcement_level = \"hard-mandatory\" }";
+
+fn levels(a: &str, s: &str, h: &str) -> SetOutcome {
+    evaluate(&[("sentinel.hcl", LEVELS), ("a.sentinel", a), ("s.sentinel", s), ("h.sentinel", h)])
+}
+
+const PASS: &str = "main = rule { true }";
+const FAIL: &str = "main = rule { false }";
+
+#[test]
+fn all_passed() {
+    let outcome = levels(PASS, PASS, PASS);
+    assert_eq!(outcome.counts(), Counts { passed: 3, ..Counts::default() });
+    assert!(outcome.result() && !outcome.can_override());
+}
+
+#[test]
+fn an_advisory_failure_does_not_fail_the_set() {
+    let outcome = levels(FAIL, PASS, PASS);
+    assert_eq!(outcome.counts(), Counts { passed: 2, total_failed: 1, advisory_failed: 1, ..Counts::default() });
+    assert!(outcome.result());
+}
+
+#[test]
+fn a_soft_mandatory_failure_can_be_overridden() {
+    let outcome = levels(FAIL, FAIL, PASS);
+    assert!(!outcome.result() && outcome.can_override());
+    assert_eq!(outcome.counts().soft_failed, 1);
+}
+
+#[test]
+fn a_hard_mandatory_failure_cannot() {
+    let outcome = levels(FAIL, FAIL, FAIL);
+    assert!(!outcome.result() && !outcome.can_override());
+    let counts = outcome.counts();
+    assert_eq!((counts.hard_failed, counts.soft_failed, counts.advisory_failed, counts.total_failed), (1, 1, 1, 3));
+}
+
+#[test]
+fn an_error_is_a_failure_at_the_level_of_the_policy() {
+    let outcome = levels("main = 1 / 0", PASS, PASS);
+    assert!(outcome.result());
+    assert_eq!((outcome.counts().advisory_failed, outcome.counts().errored), (1, 1));
+    let outcome = levels(PASS, PASS, "main = rule { {}.x }");
+    assert!(!outcome.result());
+    assert_eq!((outcome.counts().hard_failed, outcome.counts().errored), (1, 1));
+}
+
+#[test]
+fn a_policy_that_cannot_be_compiled_fails_and_others_run() {
+    let files = MemFiles::new(&[("sentinel.hcl", LEVELS), ("a.sentinel", PASS), ("s.sentinel", PASS), ("h.sentinel", "main = ")]);
+    let set = PolicySet::load(&files, "").unwrap();
+    let problems: Vec<_> = set.problems().map(|(name, error)| (name, error.to_string())).collect();
+    assert_eq!(problems, [("h", "h.sentinel:1:8: expected an expression, found the end of the file".to_owned())]);
+    let outcome = set.evaluate(&Inputs::default(), Limits::default(), &host());
+    assert_eq!((outcome.counts().passed, outcome.counts().hard_failed), (2, 1));
+    assert!(outcome.log().contains("--> h.sentinel:1:8"), "{}", outcome.log());
+}
+
+#[test]
+fn a_policy_whose_file_is_missing_fails() {
+    let outcome = evaluate(&[("sentinel.hcl", "policy \"gone\" { enforcement_level = \"hard-mandatory\" }")]);
+    assert!(!outcome.result());
+    assert!(matches!(&outcome.policies[0].evaluation.outcome, Outcome::Errored(error) if error.message().contains("cannot read `gone.sentinel`")));
+}
+
+#[test]
+fn only_policies_that_are_listed_run() {
+    let outcome = evaluate(&[("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", PASS), ("b.sentinel", FAIL)]);
+    assert_eq!(outcome.policies.len(), 1);
+}
+
+#[test]
+fn a_set_may_lie_in_a_folder() {
+    let files = MemFiles::new(&[
+        ("sets/net/sentinel.hcl", "policy \"a\" { source = \"./p/a.sentinel\" }\nmodule \"m\" { source = \"../../lib/m.sentinel\" }"),
+        ("sets/net/p/a.sentinel", "import \"m\"\nmain = m.ok"),
+        ("lib/m.sentinel", "ok = true"),
+    ]);
+    let set = PolicySet::load(&files, "sets/net").unwrap();
+    assert!(set.evaluate(&Inputs::default(), Limits::default(), &host()).result());
+}
+
+#[test]
+fn policies_do_not_see_each_others_changes() {
+    let module = "list = []\nadd = func() { append(list, 1)\nreturn length(list) }";
+    let policy = "import \"m\"\nmain = rule { m.add() is 1 }";
+    let outcome = evaluate(&[
+        ("sentinel.hcl", "policy \"a\" {}\npolicy \"b\" {}\nmodule \"m\" { source = \"m.sentinel\" }"),
+        ("m.sentinel", module),
+        ("a.sentinel", policy),
+        ("b.sentinel", policy),
+    ]);
+    assert_eq!(outcome.counts().passed, 2);
+}
+
+#[test]
+fn params_come_from_the_file_the_policy_and_the_settings() {
+    let files = [
+        ("sentinel.hcl", "param \"x\" { value = 1 }\npolicy \"a\" {}\npolicy \"b\" { params = { x = 2 } }"),
+        ("a.sentinel", "param x\nmain = rule { x is 1 }"),
+        ("b.sentinel", "param x\nmain = rule { x is 2 }"),
+    ];
+    assert_eq!(evaluate(&files).counts().passed, 2);
+    let inputs = Inputs { params: HashMap::from([("x".to_owned(), Data::Int(3))]), ..Inputs::default() };
+    assert_eq!(evaluate_with(&files, &inputs).counts().passed, 0);
+}
+
+#[test]
+fn imports_of_the_run_are_seen() {
+    let inputs = Inputs {
+        imports: vec![("tfrun".to_owned(), Arc::new(Data::map([("id", "run-1".into())])))],
+        ..Inputs::default()
+    };
+    let files = [("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", "import \"tfrun\"\nmain = rule { tfrun.id is \"run-1\" }")];
+    assert!(evaluate_with(&files, &inputs).policies[0].evaluation.outcome.passed());
+}
+
+#[test]
+fn remote_modules_are_https_with_a_sum() {
+    let url = "https://example.com/m.sentinel";
+    // the sha256 sum of "x = 1\n"
+    let sum = "e2c1e4bb8b1f3e6f1b6f4c9a3d3d0c9b0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f";
+    let load = |source: &str| {
+        let mut files = MemFiles::new(&[
+            ("sentinel.hcl", &format!("policy \"a\" {{}}\nmodule \"m\" {{ source = \"{source}\" }}")),
+            ("a.sentinel", "import \"m\"\nmain = m.x is 1"),
+        ]);
+        files.remote.insert(url.to_owned(), "x = 1\n".to_owned());
+        let set = PolicySet::load(&files, "").unwrap();
+        let outcome = set.evaluate(&Inputs::default(), Limits::default(), &host());
+        outcome.policies[0].evaluation.outcome.clone()
+    };
+    let message = |outcome: Outcome| outcome.error().map(|error| error.message().to_owned()).unwrap_or_default();
+    assert!(message(load(url)).contains("has no checksum"));
+    assert!(message(load("http://example.com/m.sentinel?checksum=sha256:00")).contains("is not fetched over https"));
+    assert!(message(load("git::https://example.com/m.git")).contains("is not fetched over https"));
+    assert!(message(load(&format!("{url}?checksum=md5:d41d8cd98f00b204e9800998ecf8427e"))).contains("is no sha256 sum"));
+    let wrong = message(load(&format!("{url}?checksum=sha256:{sum}")));
+    assert!(wrong.contains("the sha256 sum of https://example.com/m.sentinel is"), "{wrong}");
+    let right = wrong.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    assert!(load(&format!("{url}?checksum=sha256:{right}")).passed());
+}
+
+#[test]
+fn the_log_has_the_form_of_a_policy_check() {
+    let policy = "// Instances must be small.\n\nprint(\"looking\")\nsizes = rule { [1, {\"a\": \"b\"}] }\n// The decision.\nmain = rule { sizes is [] }\n";
+    let outcome = evaluate(&[("sentinel.hcl", "policy \"small\" { enforcement_level = \"soft-mandatory\" }"), ("small.sentinel", policy)]);
+    let expected = "\
+Sentinel Result: false
+
+Sentinel evaluated to false because one or more Sentinel policies evaluated
+to false. This false was not due to an undefined value or runtime error.
+
+1 policies evaluated.
+
+## Policy 1: small (soft-mandatory)
+
+Result: false
+
+Description:
+  Instances must be small.
+
+Print messages:
+
+looking
+
+FALSE - small.sentinel:6:1 - Rule \"main\"
+  Description:
+    The decision.
+
+  Value:
+    false
+
+small.sentinel:4:1 - Rule \"sizes\"
+  Value:
+    [
+      1,
+      {
+        \"a\": \"b\",
+      },
+    ]
+";
+    assert_eq!(outcome.log(), expected);
+}
+
+#[test]
+fn the_outcome_as_json() {
+    let json = levels(FAIL, PASS, "main = 1 / 0").json();
+    assert_eq!(json["result"], false);
+    assert_eq!(json["can-override"], false);
+    assert_eq!(json["policies"][0]["policy"], "a");
+    assert_eq!(json["policies"][0]["enforcement-level"], "advisory");
+    assert_eq!(json["policies"][0]["result"], false);
+    assert_eq!(json["policies"][0]["allowed-failure"], true);
+    assert_eq!(json["policies"][0]["trace"]["rules"]["main"]["value"], false);
+    assert_eq!(json["policies"][2]["error"], "h.sentinel:1:8: division by zero");
+}
+
+#[test]
+fn sensitive_values_are_masked_in_everything_that_is_shown() {
+    let policy = "param token\nprint(\"token:\", token)\nfound = rule { [token, {\"t\": \"x-\" + token}] }\nmain = rule { found is [] }";
+    let broken = "param token\nerror(\"bad token \" + token)\nmain = true";
+    let inputs = Inputs {
+        params: HashMap::from([("token".to_owned(), "hunter2!".into())]),
+        secrets: Secrets::new(["hunter2!".to_owned()]),
+        ..Inputs::default()
+    };
+    let outcome = evaluate_with(
+        &[("sentinel.hcl", "policy \"a\" {}\npolicy \"b\" {}"), ("a.sentinel", policy), ("b.sentinel", broken)],
+        &inputs,
+    );
+    for text in [outcome.log(), outcome.json().to_string()] {
+        assert!(!text.contains("hunter2"), "{text}");
+        assert!(text.contains("(sensitive value)"));
+    }
+}
+
+#[test]
+fn levels_have_names_and_an_order() {
+    assert!(EnforcementLevel::Advisory < EnforcementLevel::SoftMandatory);
+    assert!(EnforcementLevel::SoftMandatory < EnforcementLevel::HardMandatory);
+    assert_eq!(EnforcementLevel::HardMandatory.to_string(), "hard-mandatory");
+}
+
+#[test]
+fn a_set_is_shared_between_threads() {
+    let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", "l = [1, 2, 3]\nappend(l, 4)\nmain = rule { length(l) is 4 }")]);
+    let set = PolicySet::load(&files, "").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    assert!(set.evaluate(&Inputs::default(), Limits::default(), &host()).result());
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,110 @@
+//! Limits: a policy that never ends, or wants too much, ends as an error.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sentinel::{Environment, ErrorKind, Limit, Limits, Outcome, compile, evaluate};
+
+use crate::support::host;
+
+fn limit_of(source: &str, limits: Limits) -> ErrorKind {
+    let unit = Arc::new(compile("p.sentinel", source).unwrap());
+    match evaluate(&unit, &Environment::default(), &HashMap::new(), limits, &host()).outcome {
+        Outcome::Errored(error) => {
+            assert!(error.place().is_some(), "{error} has no place");
+            error.kind()
+        }
+        other => panic!("{source} ended as {other:?}"),
+    }
+}
+
+const ENDLESS: &str = "f = func() { for range(1000) as a { for range(1000) as b { for range(1000) as c { x = a } } }\nreturn 1 }\nmain = f() is 1";
+
+#[test]
+fn steps_are_limited() {
+    let limits = Limits { steps: 10_000, ..Limits::default() };
+    assert_eq!(limit_of(ENDLESS, limits), ErrorKind::Limit(Limit::Steps));
+}
+
+#[test]
+fn time_is_limited() {
+    let limits = Limits { time: Duration::from_millis(50), steps: u64::MAX, ..Limits::default() };
+    let start = Instant::now();
+    assert_eq!(limit_of(ENDLESS, limits), ErrorKind::Limit(Limit::Time));
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn calls_are_limited_in_depth() {
+    for source in [
+        "f = func(n) { return f(n + 1) }\nmain = f(0)",
+        "f = func(n) { return [f(n + 1)] }\nmain = f(0)",
+        "f = func(n) { g = rule { f(n + 1) }\nreturn g }\nmain = f(0)",
+        "f = func(n) { for [1] as x { if true { return any [n] as y { f(y) } } }\nreturn 1 }\nmain = f(0)",
+        "import \"collection\"\nf = func(n) { return collection.filter([1], f) }\nmain = f(0)",
+    ] {
+        assert_eq!(limit_of(source, Limits::default()), ErrorKind::Limit(Limit::Depth), "{source}");
+    }
+}
+
+#[test]
+fn memory_is_limited() {
+    let limits = Limits { memory: 1 << 20, ..Limits::default() };
+    for source in [
+        "s = \"0123456789\"\nfor range(100) as i { s += s }\nmain = true",
+        "l = [1]\nfor range(100) as i { l += l }\nmain = true",
+        "l = []\nfor range(1000000) as i { append(l, i) }\nmain = true",
+        "m = {}\nfor range(100000) as i { m[i] = i }\nmain = true",
+        "x = range(10000000)\nmain = true",
+        "for range(100000) as i { print(\"a long line of text that is printed again and again\") }\nmain = true",
+        "import \"strings\"\ns = \"aaaaaaaaaa\"\nfor range(10) as i { s = strings.replace(s, \"a\", s) }\nmain = true",
+        "import \"strings\"\ns = \"aaaaaaaaaa\"\nfor range(100) as i { s = strings.join([s, s], \"\") }\nmain = true",
+        "import \"json\"\ns = \"aaaaaaaaaa\"\nfor range(100) as i { s = json.marshal([s, s]) }\nmain = true",
+        "x = map range(100000) as i { [i, i, i] }\nmain = true",
+        "f = func() { return 1 }\nfor range(100000) as i { f() }\nmain = true",
+    ] {
+        assert_eq!(limit_of(source, limits), ErrorKind::Limit(Limit::Memory), "{source}");
+    }
+}
+
+#[test]
+fn values_are_limited_in_depth() {
+    let nest = "l = []\nfor range(100000) as i { l = [l] }\n";
+    assert_eq!(limit_of(&format!("{nest}main = l == [l]"), Limits::default()), ErrorKind::Limit(Limit::Depth));
+    let json = format!("import \"json\"\n{nest}main = json.marshal(l)");
+    assert_eq!(limit_of(&json, Limits::default()), ErrorKind::Limit(Limit::Depth));
+}
+
+#[test]
+fn a_value_nested_without_end_is_dropped_without_trouble() {
+    let unit = Arc::new(compile("p.sentinel", "l = []\nfor range(300000) as i { l = [l] }\nm = {}\nfor range(300000) as i { m = {\"m\": m} }\nmain = true").unwrap());
+    let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
+    assert!(result.outcome.passed(), "{:?}", result.outcome);
+}
+
+#[test]
+fn cycles_are_let_go() {
+    // the test is that the memory of the process does not grow; what can be checked here is that
+    // cycles of every kind end without trouble
+    let source = "l = []\nappend(l, l)\nm = {}\nm[\"m\"] = m\nm[\"l\"] = l\nappend(l, m)\nf = func() { g = func() { return g }\nreturn g }\nm[\"f\"] = f()\nr = rule { m }\nm[\"r\"] = func() { return r }\nmain = true";
+    for _ in 0..1000 {
+        let unit = Arc::new(compile("p.sentinel", source).unwrap());
+        let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
+        assert!(result.outcome.passed());
+    }
+}
+
+#[test]
+fn a_pattern_costs_steps_by_its_text() {
+    let source = "s = \"aaaaaaaaaaaaaaaa\"\nfor range(16) as i { s += s }\nfor range(1000000) as i { x = s matches \"(a|b)*c\" }\nmain = true";
+    let limits = Limits { steps: 10_000_000, ..Limits::default() };
+    assert_eq!(limit_of(source, limits), ErrorKind::Limit(Limit::Steps));
+}
+
+#[test]
+fn a_policy_within_its_limits_is_not_disturbed() {
+    let unit = Arc::new(compile("p.sentinel", "f = func(n) { if n is 0 { return 0 }\nreturn 1 + f(n - 1) }\nmain = f(1500) is 1500").unwrap());
+    let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
+    assert!(result.outcome.passed(), "{:?}", result.outcome);
+}

@@ -1,0 +1,72 @@
+//! Parameters.
+
+use sentinel::{Data, Environment, Outcome, parse_param};
+
+use crate::support::{run, run_in};
+
+fn outcome(source: &str, params: &[(&str, Data)]) -> Outcome {
+    run_in(source, &Environment::default(), params).unwrap().outcome
+}
+
+#[test]
+fn a_parameter_has_the_value_it_is_given() {
+    assert!(outcome("param p\nmain = p is 5", &[("p", Data::Int(5))]).passed());
+}
+
+#[test]
+fn a_parameter_without_a_value_has_its_default() {
+    assert!(outcome("param p default 42\nmain = p is 42", &[]).passed());
+    assert!(outcome("param p default 42\nmain = p is 1", &[("p", Data::Int(1))]).passed());
+}
+
+#[test]
+fn a_parameter_without_value_and_default_is_an_error() {
+    let Outcome::Errored(error) = outcome("param p\nmain = true", &[]) else { panic!("no error") };
+    assert_eq!(error.to_string(), "policy.sentinel:1:7: the parameter `p` has no value");
+}
+
+#[test]
+fn defaults_are_literals() {
+    let source = "param a default \"x\"\nparam b default -1\nparam c default +1.5\nparam d default false\nparam e default [1, {\"k\": [true]}]\nmain = [a, b, c, d, e] is [\"x\", -1, 1.5, false, [1, {\"k\": [true]}]]";
+    assert!(outcome(source, &[]).passed());
+    for default in ["x", "1 + 1", "null", "undefined", "func() { return 1 }", "[y]", "not true"] {
+        let error = run(&format!("param p default {default}\nmain = true")).unwrap_err();
+        assert_eq!(error.message(), "the default of a parameter must be a literal", "{default}");
+    }
+}
+
+#[test]
+fn a_parameter_can_be_assigned() {
+    assert!(outcome("param p default 1\np = 2\nmain = p is 2", &[]).passed());
+}
+
+#[test]
+fn a_parameter_cannot_have_a_name_that_is_taken() {
+    for (source, message) in [
+        ("import \"time\"\nparam time default 1", "has the name of an import"),
+        ("param undefined", "has a predeclared name"),
+        ("param length", "has a predeclared name"),
+        ("param a\nparam a", "is declared twice"),
+        ("x = 1\nparam a", "must be at the top of the file"),
+    ] {
+        let error = run(source).unwrap_err();
+        assert!(error.message().contains(message), "{source}: {error}");
+    }
+    assert!(run("param filter").is_err());
+}
+
+#[test]
+fn a_list_that_is_given_can_be_changed_by_the_policy_only() {
+    let list = Data::list([Data::Int(1)]);
+    let source = "param p\nappend(p, 2)\nmain = p is [1, 2]";
+    assert!(outcome(source, &[("p", list.clone())]).passed());
+    assert_eq!(list, Data::list([Data::Int(1)]));
+}
+
+#[test]
+fn text_of_a_setting_is_json_or_itself() {
+    assert_eq!(parse_param("5"), Data::Int(5));
+    assert_eq!(parse_param("[\"a\"]"), Data::list(["a".into()]));
+    assert_eq!(parse_param("\"5\""), "5".into());
+    assert_eq!(parse_param("t2.micro"), "t2.micro".into());
+}

@@ -1,0 +1,257 @@
+//! `tfplan/v2`, `tfconfig/v2`, `tfstate/v2`, `tfrun`, mocks, secrets.
+
+use std::sync::Arc;
+
+use sentinel::{Data, Documents, Environment, Secrets, compile, format, imports, mocks, secrets, tfrun};
+
+use crate::support::{check_in, result_in};
+
+const PLAN: &str = include_str!("plan.json");
+
+pub(crate) fn documents() -> Documents {
+    let run = serde_json::from_str(
+        r#"{"id": "run-1", "message": "m", "is_destroy": false, "extra": 1,
+            "organization": {"name": "acme", "email": "x"},
+            "workspace": {"name": "prod", "auto_apply": true, "tags": ["a"], "vcs_repo": {"identifier": "a/b", "oauth": "x"}},
+            "variables": {"x": {"category": "env", "sensitive": true, "value": "hidden"}}}"#,
+    )
+    .unwrap();
+    Documents { plan: serde_json::from_str(PLAN).unwrap(), schemas: None, run: Some(run) }
+}
+
+pub(crate) fn environment() -> Environment {
+    let mut environment = Environment::default();
+    for (name, import) in imports(&documents()) {
+        environment.set_import(name, import);
+    }
+    environment
+}
+
+fn plan(expr: &str, expected: &str) {
+    check_in(&format!("import \"tfplan/v2\" as tfplan ;; {expr}"), expected, &environment());
+}
+
+fn config(expr: &str, expected: &str) {
+    check_in(&format!("import \"tfconfig/v2\" as tfconfig ;; {expr}"), expected, &environment());
+}
+
+fn state(expr: &str, expected: &str) {
+    check_in(&format!("import \"tfstate/v2\" as tfstate ;; {expr}"), expected, &environment());
+}
+
+#[test]
+fn the_plan_has_its_version_and_variables() {
+    plan("tfplan.terraform_version", "\"1.11.4\"");
+    plan("tfplan.variables.name", "{\"name\": \"name\", \"value\": \"web\"}");
+}
+
+#[test]
+fn changes_are_keyed_by_address_and_deposed_key() {
+    plan("keys(tfplan.resource_changes)", "[\"module.net[\\\"eu.west\\\"].t_net.main\", \"t_server.gone\", \"t_server.gone:abcd1234\", \"t_server.same[\\\"k\\\"]\", \"t_server.web[0]\"]");
+    plan("tfplan.resource_changes[\"t_server.gone:abcd1234\"].deposed", "\"abcd1234\"");
+}
+
+#[test]
+fn a_change_has_exactly_these_members() {
+    plan("keys(tfplan.resource_changes[\"t_server.web[0]\"])", "[\"address\", \"change\", \"deposed\", \"index\", \"mode\", \"module_address\", \"name\", \"provider_name\", \"type\"]");
+    plan("keys(tfplan.resource_changes[\"t_server.web[0]\"].change)", "[\"actions\", \"after\", \"after_unknown\", \"before\"]");
+}
+
+#[test]
+fn absent_members_of_a_change_have_defaults() {
+    plan("r = tfplan.resource_changes[\"t_server.gone\"]", "error: expected");
+    check_in("import \"tfplan/v2\" as tfplan\nr = tfplan.resource_changes[\"t_server.gone\"] ;; [r.module_address, r.index, r.deposed, r.change.after]", "[\"\", null, \"\", null]", &environment());
+}
+
+#[test]
+fn actions_keep_their_order() {
+    plan("tfplan.resource_changes[\"t_server.web[0]\"].change.actions", "[\"delete\", \"create\"]");
+}
+
+#[test]
+fn what_is_unknown_is_undefined_after_the_change() {
+    plan("tfplan.resource_changes[\"t_server.web[0]\"].change.after.id", "undefined");
+    plan("tfplan.output_changes.later.change.after", "undefined");
+    plan("tfplan.output_changes.known.change.after", "\"x\"");
+    plan("tfplan.planned_values.outputs.later", "{\"name\": \"later\", \"sensitive\": true, \"value\": undefined}");
+}
+
+#[test]
+fn planned_resources_have_the_shape_of_the_state() {
+    plan("keys(tfplan.planned_values.resources)", "[\"module.net[\\\"eu.west\\\"].t_net.main\", \"t_image.base\", \"t_server.web[0]\"]");
+    plan("keys(tfplan.planned_values.resources[\"t_server.web[0]\"])", "[\"address\", \"depends_on\", \"deposed_key\", \"index\", \"mode\", \"module_address\", \"name\", \"provider_name\", \"tainted\", \"type\", \"values\"]");
+    check_in("import \"tfplan/v2\" as tfplan\nr = tfplan.planned_values.resources[\"module.net[\\\"eu.west\\\"].t_net.main\"] ;; [r.module_address, r.tainted, r.depends_on, r.index]", "[\"module.net[\\\"eu.west\\\"]\", true, [\"t_server.web\"], null]", &environment());
+}
+
+#[test]
+fn a_data_source_has_no_prefix_in_the_state_but_in_the_configuration() {
+    plan("tfplan.planned_values.resources[\"t_image.base\"].mode", "\"data\"");
+    state("tfstate.resources[\"t_image.base\"].address", "\"t_image.base\"");
+    config("tfconfig.resources[\"data.t_image.base\"].mode", "\"data\"");
+}
+
+#[test]
+fn indexes_are_ints_and_strings() {
+    plan("[tfplan.resource_changes[\"t_server.web[0]\"].index, tfplan.resource_changes[\"t_server.same[\\\"k\\\"]\"].index]", "[0, \"k\"]");
+    plan("string(tfplan.resource_changes[\"t_server.web[0]\"].index)", "\"0\"");
+}
+
+#[test]
+fn drift_is_empty_when_there_is_none() {
+    plan("tfplan.resource_drift", "{}");
+}
+
+#[test]
+fn the_whole_plan_is_there() {
+    plan("tfplan.raw.format_version", "\"1.2\"");
+}
+
+#[test]
+fn the_state_is_that_before_the_plan() {
+    state("tfstate.terraform_version", "\"1.10.0\"");
+    state("tfstate.resources[\"t_server.web[0]\"].values.size", "\"small\"");
+    state("tfstate.outputs", "{\"count\": {\"name\": \"count\", \"sensitive\": false, \"value\": 5}, \"names\": {\"name\": \"names\", \"sensitive\": true, \"value\": [\"n1\"]}}");
+}
+
+#[test]
+fn resources_of_the_configuration() {
+    config("keys(tfconfig.resources)", "[\"data.t_image.base\", \"module.net.module.deep.t_net.inner\", \"module.net.t_net.main\", \"t_server.web\"]");
+    config("keys(tfconfig.resources[\"t_server.web\"])", "[\"address\", \"config\", \"count\", \"depends_on\", \"for_each\", \"mode\", \"module_address\", \"name\", \"provider_config_key\", \"provisioners\", \"type\"]");
+    config("tfconfig.resources[\"t_server.web\"].count.references", "[\"var.count\"]");
+    config("tfconfig.resources[\"t_server.web\"].for_each", "{}");
+    config("tfconfig.resources[\"data.t_image.base\"].config", "{}");
+}
+
+#[test]
+fn providers_of_resources_in_modules_name_the_module() {
+    config("tfconfig.resources[\"t_server.web\"].provider_config_key", "\"t\"");
+    config("tfconfig.resources[\"module.net.t_net.main\"].provider_config_key", "\"module.net:t\"");
+    config("tfconfig.resources[\"module.net.module.deep.t_net.inner\"].provider_config_key", "\"module.net.module.deep:t\"");
+}
+
+#[test]
+fn providers_of_the_configuration() {
+    config("keys(tfconfig.providers)", "[\"module.net:t\", \"t\", \"t.west\"]");
+    config("tfconfig.providers[\"t.west\"]", "{\"alias\": \"west\", \"config\": {\"region\": {\"references\": [\"var.name\"]}}, \"module_address\": \"\", \"name\": \"t\", \"provider_config_key\": \"t.west\", \"version_constraint\": \"\"}");
+    config("tfconfig.providers.t.full_name", "\"registry.terraform.io/acme/t\"");
+}
+
+#[test]
+fn provisioners_are_keyed_by_resource_and_index() {
+    config("tfconfig.provisioners", "{\"t_server.web:0\": {\"config\": {\"command\": {\"constant_value\": \"pwd\"}}, \"index\": \"0\", \"resource_address\": \"t_server.web\", \"type\": \"local-exec\"}, \"t_server.web:1\": {\"config\": {}, \"index\": \"1\", \"resource_address\": \"t_server.web\", \"type\": \"file\"}}");
+}
+
+#[test]
+fn variables_outputs_and_module_calls() {
+    config("tfconfig.variables[\"name\"]", "{\"default\": \"web\", \"description\": \"Its name.\", \"module_address\": \"\", \"name\": \"name\"}");
+    config("tfconfig.variables[\"module.net:cidr\"].default", "null");
+    config("tfconfig.outputs.later", "{\"depends_on\": [\"t_net.main\"], \"description\": \"\", \"module_address\": \"\", \"name\": \"later\", \"sensitive\": true, \"value\": {\"references\": [\"t_server.web\"]}}");
+    config("keys(tfconfig.module_calls)", "[\"module.net:deep\", \"net\"]");
+    config("tfconfig.module_calls.net", "{\"config\": {\"cidr\": {\"constant_value\": \"10.0.0.0/8\"}}, \"count\": {}, \"depends_on\": [], \"for_each\": {\"references\": [\"var.nets\"]}, \"module_address\": \"\", \"name\": \"net\", \"source\": \"./net\", \"version_constraint\": \"2.0\"}");
+}
+
+#[test]
+fn strip_index_leads_from_a_change_to_its_configuration() {
+    config("tfconfig.strip_index(\"module.net[\\\"eu.west\\\"].t_net.main[0]\")", "\"module.net.t_net.main\"");
+    config("tfconfig.strip_index(5)", "error: `strip_index` needs an address");
+    config("tfconfig.strip_index(undefined)", "undefined");
+}
+
+#[test]
+fn a_plan_without_anything_makes_empty_imports() {
+    let mut environment = Environment::default();
+    for (name, import) in imports(&Documents { plan: Data::map::<&str>([]), schemas: None, run: None }) {
+        environment.set_import(name, import);
+    }
+    check_in("import \"tfplan/v2\" as p ;; [p.resource_changes, p.planned_values, p.variables, p.terraform_version]", "[{}, {\"outputs\": {}, \"resources\": {}}, {}, \"\"]", &environment);
+    check_in("import \"tfconfig/v2\" as c ;; [c.resources, c.module_calls]", "[{}, {}]", &environment);
+    check_in("import \"tfstate/v2\" as s ;; [s.resources, s.outputs]", "[{}, {}]", &environment);
+    check_in("import \"tfplan\" ;; [tfplan.resources, tfplan.module_paths]", "[{}, []]", &environment);
+    check_in("import \"tfconfig\" ;; [tfconfig.resources, tfconfig.module_paths]", "[{}, [[]]]", &environment);
+    check_in("import \"tfstate\" ;; [tfstate.resources, tfstate.module_paths]", "[{}, []]", &environment);
+    check_in("import \"tfrun\" ;; 1", "error: there is no import `tfrun`", &environment);
+}
+
+#[test]
+fn a_run_has_its_members_and_no_others() {
+    let run = tfrun(&documents().run.unwrap());
+    assert!(run.get("extra").is_none());
+    assert_eq!(run.get("target_addrs"), Some(&Data::Null));
+    assert_eq!(run.get("refresh"), Some(&Data::Bool(false)));
+    assert_eq!(format!("{:?}", run.get("organization").unwrap()), "{\"name\": \"acme\"}");
+    assert_eq!(format!("{:?}", run.get("variables").unwrap()), "{\"x\": {\"category\": \"env\", \"sensitive\": true}}");
+    assert!(run.get("cost_estimate").is_none());
+    let workspace = run.get("workspace").unwrap();
+    assert_eq!(workspace.get("description"), Some(&Data::Null));
+    assert_eq!(format!("{:?}", workspace.get("vcs_repo").unwrap()), "{\"branch\": null, \"display_identifier\": null, \"identifier\": \"a/b\", \"ingress_submodules\": null}");
+}
+
+#[test]
+fn costs_are_there_when_there_is_an_estimate() {
+    let run: Data = serde_json::from_str("{\"cost_estimate\": {\"prior_monthly_cost\": \"1.0\", \"proposed_monthly_cost\": \"2.0\", \"delta_monthly_cost\": \"1.0\"}}").unwrap();
+    assert_eq!(tfrun(&run).get("cost_estimate").unwrap().get("delta_monthly_cost").unwrap().as_str(), Some("1.0"));
+}
+
+#[test]
+fn the_sensitive_values_of_a_plan_are_found() {
+    let mut found = secrets(&documents().plan);
+    found.sort();
+    found.dedup();
+    assert_eq!(found, ["n1", "new-password", "old-password", "s3cr3t-token"]);
+}
+
+/// What the imports give and what the written mocks give must be the same to every policy.
+#[test]
+fn mocks_say_what_the_imports_say() {
+    let plain = Documents { plan: without_secrets(&documents().plan), ..documents() };
+    let mut real = Environment::default();
+    for (name, import) in imports(&plain) {
+        real.set_import(name, import);
+    }
+    let files = mocks(&plain);
+    let mut mocked = Environment::default();
+    for (name, file) in [
+        ("tfplan/v2", "mock-tfplan-v2.sentinel"),
+        ("tfconfig/v2", "mock-tfconfig-v2.sentinel"),
+        ("tfstate/v2", "mock-tfstate-v2.sentinel"),
+        ("tfplan", "mock-tfplan.sentinel"),
+        ("tfconfig", "mock-tfconfig.sentinel"),
+        ("tfstate", "mock-tfstate.sentinel"),
+        ("tfrun", "mock-tfrun.sentinel"),
+    ] {
+        let text = &files.iter().find(|(name, _)| name == file).unwrap().1;
+        assert_eq!(&format(file, text).unwrap(), text, "{file} is not formatted");
+        mocked.set_module(name, Arc::new(compile(file, text.as_str()).unwrap()));
+    }
+    for expr in [
+        "import \"tfplan/v2\" as t ;; [t.resource_changes, t.planned_values, t.variables, t.output_changes, t.raw, t.terraform_version]",
+        "import \"tfconfig/v2\" as t ;; [t.resources, t.providers, t.variables, t.outputs, t.module_calls, t.provisioners]",
+        "import \"tfconfig/v2\" as t ;; map [\"a[0].b\", \"m[\\\"x.y]\\\"].r\", \"plain\"] as a { t.strip_index(a) }",
+        "import \"tfstate/v2\" as t ;; [t.resources, t.outputs, t.terraform_version]",
+        "import \"tfplan\" as t ;; [t.resources, t.data, t.path, t.module_paths, t.variables, t.config, t.state]",
+        "import \"tfplan\" as t ;; map t.module_paths as p { t.module(p).resources }",
+        "import \"tfplan\" as t ;; t.module([\"nowhere\"])",
+        "import \"tfconfig\" as t ;; [t.resources, t.module([\"net\", \"deep\"]), t.module([]).providers, t.module([\"x\"])]",
+        "import \"tfstate\" as t ;; [t.resources, t.outputs, t.data]",
+        "import \"tfrun\" as t ;; [t.id, t.workspace, t.variables, t.organization]",
+    ] {
+        assert_eq!(result_in(expr, &mocked), result_in(expr, &real), "{expr}");
+    }
+}
+
+fn without_secrets(plan: &Data) -> Data {
+    Secrets::new(secrets(plan)).mask_data(plan)
+}
+
+#[test]
+fn mocks_have_a_configuration_and_no_secrets() {
+    let files = mocks(&documents());
+    let config = &files.iter().find(|(name, _)| name == "sentinel.hcl").unwrap().1;
+    assert!(config.contains("mock \"tfplan/v2\" {\n  module {\n    source = \"mock-tfplan-v2.sentinel\"\n  }\n}\n"));
+    assert_eq!(sentinel::Config::parse("sentinel.hcl", config).unwrap().mocks.len(), 10);
+    for (name, text) in &files {
+        for secret in secrets(&documents().plan) {
+            assert!(secret.len() < 4 || !text.contains(&secret), "{name} has {secret}");
+        }
+    }
+}
