@@ -66,7 +66,8 @@ pub async fn serve(listener: TcpListener, state: ApiState) -> io::Result<()> {
             tracing::debug!(%error, "a connection stays slow");
         }
     });
-    let served = axum::serve(listener, router(state)).with_graceful_shutdown(shutdown.clone().cancelled_owned());
+    let served =
+        axum::serve(listener, router(state)).with_graceful_shutdown(shutdown.clone().cancelled_owned());
     let drained = async {
         shutdown.cancelled().await;
         tokio::time::sleep(DRAIN).await;

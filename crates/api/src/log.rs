@@ -158,7 +158,11 @@ mod tests {
         ];
         for (file, over, offset, limit, expected) in table {
             let part = Framed::new(file.len() as u64, over).part(offset, limit);
-            assert_eq!(bytes(file.as_bytes(), &part), expected.as_bytes(), "{file:?} {over} {offset} {limit:?}");
+            assert_eq!(
+                bytes(file.as_bytes(), &part),
+                expected.as_bytes(),
+                "{file:?} {over} {offset} {limit:?}"
+            );
             assert_eq!(part.len(), expected.len() as u64);
         }
     }
@@ -171,7 +175,7 @@ mod tests {
             growth in prop::collection::vec(0_usize..60, 1..8),
             limits in prop::collection::vec(1_u64..50, 1..8),
         ) {
-            let mut written = 0;
+            let mut written = 0_usize;
             let mut got = Vec::new();
             let mut limits = limits.iter().cycle();
             for step in growth.iter().copied().chain([usize::MAX]) {
@@ -223,6 +227,9 @@ mod tests {
     async fn a_log_that_was_never_begun_is_two_marks() {
         let path = PathBuf::from("/nonexistent/log");
         assert_eq!(file_len(path.clone()).await.unwrap(), 0);
-        assert_eq!(collected(body(path, Framed::new(0, true).part(0, None)).await.unwrap()).await, [STX, ETX]);
+        assert_eq!(
+            collected(body(path, Framed::new(0, true).part(0, None)).await.unwrap()).await,
+            [STX, ETX]
+        );
     }
 }

@@ -131,7 +131,10 @@ mod tests {
         let shown = redacted(&plan);
         assert!(!texts(&shown).contains("SECRET"), "{shown:#}");
         let after = &shown["resource_changes"][0]["change"];
-        assert_eq!(after["before"], json!({ "input": null, "id": "public-id", "list": [{ "a": null, "b": "public-b" }] }));
+        assert_eq!(
+            after["before"],
+            json!({ "input": null, "id": "public-id", "list": [{ "a": null, "b": "public-b" }] })
+        );
         assert_eq!(after["before_sensitive"]["input"], true);
         assert_eq!(shown["output_changes"]["open"]["after"], "public-output");
         assert_eq!(shown["variables"], json!({ "password": {} }));

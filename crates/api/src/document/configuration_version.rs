@@ -41,7 +41,10 @@ pub(crate) fn resource(version: &ConfigurationVersion) -> Resource {
     });
     let ingress = version.commit.as_ref().map(|_| Identifier::new("ingress-attributes", ingress_id(version)));
     let resource = Resource::new("configuration-versions", version.id, attributes)
-        .with("ingress-attributes", Relationship::optional(ingress).and_related(format!("{path}/ingress-attributes")))
+        .with(
+            "ingress-attributes",
+            Relationship::optional(ingress).and_related(format!("{path}/ingress-attributes")),
+        )
         .link("self", path.clone());
     if version.digest().is_some() { resource.link("download", format!("{path}/download")) } else { resource }
 }

@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, RunEventId, RunId, StateVersionId, WorkspaceId};
 use lifecycle::{Access, Facts, PolicyOutcome, Stage, State};
 use serde::Serialize;
-use store::{Cancel, Digest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunOptions, RunVariable, Workspace};
+use store::{
+    Cancel, Digest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunOptions, RunVariable, Workspace,
+};
 
 use super::run::View;
 
@@ -100,7 +102,15 @@ pub(crate) fn canceled_run() -> Run {
         error: Some("terraform apply was interrupted".into()),
         ..run_in(State::Canceled(Stage::Apply), None)
     };
-    let keys = ["plan-queued-at", "planning-at", "planned-at", "confirmed-at", "apply-queued-at", "applying-at", "canceled-at"];
+    let keys = [
+        "plan-queued-at",
+        "planning-at",
+        "planned-at",
+        "confirmed-at",
+        "apply-queued-at",
+        "applying-at",
+        "canceled-at",
+    ];
     stamped(run, &keys)
 }
 
@@ -114,7 +124,14 @@ const EVENTS: [[u8; 16]; 2] = [[8; 16], [9; 16]];
 pub(crate) fn view() -> View<'static> {
     static IDS: std::sync::LazyLock<[RunEventId; 2]> =
         std::sync::LazyLock::new(|| EVENTS.map(RunEventId::from_entropy));
-    View { access: Access::Owner, reader: "owner", now: at(10), policies: false, position: 0, events: Some(&*IDS) }
+    View {
+        access: Access::Owner,
+        reader: "owner",
+        now: at(10),
+        policies: false,
+        position: 0,
+        events: Some(&*IDS),
+    }
 }
 
 /// Holds a document against its snapshot, whatever order its keys come in.

@@ -106,7 +106,10 @@ fn timestamps(run: &Run) -> Timestamps {
     match outcome {
         Some(PolicyOutcome::Passed) => names.push(("passed-at", "policy-checked-at")),
         Some(PolicyOutcome::SoftFailed) => {
-            names.extend([("soft-failed-at", "policy-soft-failed-at"), ("overridden-at", "policy-checked-at")]);
+            names.extend([
+                ("soft-failed-at", "policy-soft-failed-at"),
+                ("overridden-at", "policy-checked-at"),
+            ]);
         }
         Some(PolicyOutcome::HardFailed) => names.push(("hard-failed-at", "errored-at")),
         None if status(run) == "errored" => names.push(("errored-at", "errored-at")),

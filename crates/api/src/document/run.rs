@@ -111,8 +111,7 @@ pub(crate) fn resource(run: &Run, view: &View) -> Resource {
         .then(|| Identifier::new("policy-checks", run.id.policy_check()))
         .into_iter()
         .collect();
-    let configuration =
-        run.configuration_version.map(|id| Identifier::new("configuration-versions", id));
+    let configuration = run.configuration_version.map(|id| Identifier::new("configuration-versions", id));
     let canceled_by = run.cancel.as_ref().map(|cancel| user::identifier(&cancel.by));
     Resource::new("runs", run.id, attributes(run, view))
         .with("workspace", Relationship::one("workspaces", run.workspace))
@@ -139,7 +138,10 @@ fn attributes<'a>(run: &'a Run, view: &View) -> Attributes<'a> {
     let some = |list: &'a [String]| (!list.is_empty()).then_some(list);
     // the raw plan has the same values in it, and needs the same right
     let values = may(Action::ReadPlanJson) || view.reader == run.created_by;
-    let variable = |RunVariable { key, value }: &'a RunVariable| Variable { key, value: values.then_some(value.as_str()) };
+    let variable = |RunVariable { key, value }: &'a RunVariable| Variable {
+        key,
+        value: values.then_some(value.as_str()),
+    };
     Attributes {
         status: wire::run_status(run.state),
         status_timestamps: &run.timestamps,
@@ -199,9 +201,7 @@ pub(crate) fn has_changes(run: &Run) -> bool {
 pub(crate) const fn waits(state: State) -> bool {
     matches!(
         state,
-        State::Pending
-            | State::Planning(lifecycle::Work::Queued)
-            | State::Applying(lifecycle::Work::Queued)
+        State::Pending | State::Planning(lifecycle::Work::Queued) | State::Applying(lifecycle::Work::Queued)
     )
 }
 
@@ -238,7 +238,10 @@ mod tests {
             serde_json::to_value(resource(&run, &view)).unwrap()["attributes"]["variables"][0].clone()
         };
         let shown = json!({ "key": "region", "value": "\"eu-west-1\"" });
-        assert_eq!(value("reader", Access::Level(AccessLevel::Write)), json!({ "key": "region", "value": null }));
+        assert_eq!(
+            value("reader", Access::Level(AccessLevel::Write)),
+            json!({ "key": "region", "value": null })
+        );
         assert_eq!(value("admin", Access::Level(AccessLevel::Admin)), shown);
         assert_eq!(value("operator", Access::Level(AccessLevel::Plan)), shown);
     }

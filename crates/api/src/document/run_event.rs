@@ -70,7 +70,9 @@ fn description(entry: &JournalEntry) -> String {
     let what = match (entry.rule, entry.from) {
         (Some(Rule::CancelRequested), _) => format!("Cancel requested by {by}"),
         (Some(Rule::ForceCancelRequested), _) => format!("Force-cancel requested by {by}"),
-        (Some(_), Some(from)) if from.name() != entry.to.name() => format!("{} to {} by {by}", from.name(), entry.to.name()),
+        (Some(_), Some(from)) if from.name() != entry.to.name() => {
+            format!("{} to {} by {by}", from.name(), entry.to.name())
+        }
         (Some(Rule::Launched), _) => format!("{} started", entry.to.name()),
         _ => format!("Queued by {by}"),
     };
@@ -87,7 +89,13 @@ mod tests {
     use super::super::fixture;
     use super::*;
 
-    fn entry(by: Actor, from: Option<State>, to: State, rule: Option<Rule>, why: Option<&str>) -> JournalEntry {
+    fn entry(
+        by: Actor,
+        from: Option<State>,
+        to: State,
+        rule: Option<Rule>,
+        why: Option<&str>,
+    ) -> JournalEntry {
         JournalEntry {
             id: RunEventId::from_entropy([5; 16]),
             run: fixture::run_id(),
@@ -109,37 +117,79 @@ mod tests {
         let table = [
             (entry(user(), None, State::Pending, None, None), "queued", "Queued by owner"),
             (
-                entry(Actor::System, Some(State::Pending), State::Planning(Work::Queued), Some(Rule::T1), None),
+                entry(
+                    Actor::System,
+                    Some(State::Pending),
+                    State::Planning(Work::Queued),
+                    Some(Rule::T1),
+                    None,
+                ),
                 "plan_queued",
                 "Pending to Planning by system",
             ),
             (
-                entry(Actor::System, Some(State::Planning(Work::Queued)), planning(running), Some(Rule::Launched), None),
+                entry(
+                    Actor::System,
+                    Some(State::Planning(Work::Queued)),
+                    planning(running),
+                    Some(Rule::Launched),
+                    None,
+                ),
                 "planning",
                 "Planning started",
             ),
             (
-                entry(Actor::System, Some(planning(running)), State::PlanErrored(lifecycle::Stage::Plan), Some(Rule::T3), Some("init exited 1")),
+                entry(
+                    Actor::System,
+                    Some(planning(running)),
+                    State::PlanErrored(lifecycle::Stage::Plan),
+                    Some(Rule::T3),
+                    Some("init exited 1"),
+                ),
                 "errored",
                 "Planning to Plan Errored by system: init exited 1",
             ),
             (
-                entry(user(), Some(planning(running)), planning(Execution::Canceling), Some(Rule::CancelRequested), Some("wrong region")),
+                entry(
+                    user(),
+                    Some(planning(running)),
+                    planning(Execution::Canceling),
+                    Some(Rule::CancelRequested),
+                    Some("wrong region"),
+                ),
                 "cancel_requested",
                 "Cancel requested by owner",
             ),
             (
-                entry(user(), Some(State::PolicyOverride), State::PolicyChecked, Some(Rule::T13), Some("agreed")),
+                entry(
+                    user(),
+                    Some(State::PolicyOverride),
+                    State::PolicyChecked,
+                    Some(Rule::T13),
+                    Some("agreed"),
+                ),
                 "overridden",
                 "Policy Override to Policy Checked by owner",
             ),
             (
-                entry(user(), Some(State::PolicyChecked), State::Applying(Work::Queued), Some(Rule::T17), None),
+                entry(
+                    user(),
+                    Some(State::PolicyChecked),
+                    State::Applying(Work::Queued),
+                    Some(Rule::T17),
+                    None,
+                ),
                 "confirmed",
                 "Policy Checked to Applying by owner",
             ),
             (
-                entry(user(), Some(State::PolicyChecked), State::Discarded(lifecycle::Stage::Plan), Some(Rule::T17), None),
+                entry(
+                    user(),
+                    Some(State::PolicyChecked),
+                    State::Discarded(lifecycle::Stage::Plan),
+                    Some(Rule::T17),
+                    None,
+                ),
                 "discarded",
                 "Policy Checked to Discarded by owner",
             ),
@@ -152,7 +202,8 @@ mod tests {
     #[test]
     fn the_document_of_an_override_with_its_comment() {
         let by = Actor::User("owner".into());
-        let entry = entry(by, Some(State::PolicyOverride), State::PolicyChecked, Some(Rule::T13), Some("agreed"));
+        let entry =
+            entry(by, Some(State::PolicyOverride), State::PolicyChecked, Some(Rule::T13), Some("agreed"));
         fixture::snapshot("run_event_overridden", &resource(&entry));
         fixture::snapshot("comment", &comment(&entry).unwrap());
     }

@@ -109,20 +109,26 @@ pub(super) fn renamed(run: &Run, names: &[(&'static str, &str)]) -> Timestamps {
 }
 
 fn plan_timestamps(run: &Run) -> Timestamps {
-    let mut names = vec![("queued-at", "plan-queued-at"), ("started-at", "planning-at"), ("finished-at", "planned-at")];
+    let mut names =
+        vec![("queued-at", "plan-queued-at"), ("started-at", "planning-at"), ("finished-at", "planned-at")];
     match wire::plan_status(run.state) {
         "errored" => names.push(("errored-at", "errored-at")),
-        "canceled" => names.extend([("canceled-at", "canceled-at"), ("force-canceled-at", "force-canceled-at")]),
+        "canceled" => {
+            names.extend([("canceled-at", "canceled-at"), ("force-canceled-at", "force-canceled-at")])
+        }
         _ => {}
     }
     renamed(run, &names)
 }
 
 fn apply_timestamps(run: &Run) -> Timestamps {
-    let mut names = vec![("queued-at", "apply-queued-at"), ("started-at", "applying-at"), ("finished-at", "applied-at")];
+    let mut names =
+        vec![("queued-at", "apply-queued-at"), ("started-at", "applying-at"), ("finished-at", "applied-at")];
     match wire::apply_status(run.state) {
         "errored" => names.push(("errored-at", "errored-at")),
-        "canceled" => names.extend([("canceled-at", "canceled-at"), ("force-canceled-at", "force-canceled-at")]),
+        "canceled" => {
+            names.extend([("canceled-at", "canceled-at"), ("force-canceled-at", "force-canceled-at")])
+        }
         _ => {}
     }
     renamed(run, &names)
@@ -135,7 +141,10 @@ pub(crate) fn is_over(run: &Run, stage: Stage, policies: bool) -> bool {
         Stage::Pending => run.state != State::Pending,
         Stage::Plan => is_final_status(wire::plan_status(run.state)),
         Stage::Apply => is_final_status(wire::apply_status(run.state)),
-        Stage::PolicyCheck => !policy_check::exists(run, policies) || policy_check::status(run) != "pending",
+        Stage::PolicyCheck => {
+            let to_come = matches!(run.state, State::Pending | State::Planning(_) | State::PolicyCheck(_));
+            !(to_come && policy_check::exists(run, policies))
+        }
     }
 }
 
@@ -182,7 +191,10 @@ mod tests {
             for stage in Stage::EXECUTED {
                 let over = is_over(&fixture::run_in(state, None), stage, true);
                 assert!(over || !state.is_final(), "{stage}: {state:?}");
-                assert!(!over || state.execution().is_none_or(|(running, _)| running != stage), "{stage}: {state:?}");
+                assert!(
+                    !over || state.execution().is_none_or(|(running, _)| running != stage),
+                    "{stage}: {state:?}"
+                );
             }
         }
     }

@@ -45,14 +45,19 @@ impl FromStr for OutputId {
     type Err = InvalidOutputId;
 
     fn from_str(text: &str) -> Result<Self, InvalidOutputId> {
-        let (suffix, name) = text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-')).ok_or(InvalidOutputId)?;
+        let (suffix, name) =
+            text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-')).ok_or(InvalidOutputId)?;
         let state_version = format!("sv-{suffix}").parse().map_err(|_| InvalidOutputId)?;
         Ok(Self { state_version, name: name.to_owned() })
     }
 }
 
 /// The document of a state version. `outputs` where they were read.
-pub(crate) fn resource(version: &StateVersion, outputs: Option<&[StateOutput]>, download_url: &str) -> Resource {
+pub(crate) fn resource(
+    version: &StateVersion,
+    outputs: Option<&[StateOutput]>,
+    download_url: &str,
+) -> Resource {
     let path = format!("/api/v2/state-versions/{}", version.id);
     let attributes = json!({
         "created-at": version.created_at,
@@ -72,7 +77,8 @@ pub(crate) fn resource(version: &StateVersion, outputs: Option<&[StateOutput]>, 
     let related = format!("{path}/outputs");
     let outputs = match outputs {
         Some(outputs) => {
-            let identifier = |output: &StateOutput| Identifier::new(OUTPUT, OutputId::of(version.id, &output.name));
+            let identifier =
+                |output: &StateOutput| Identifier::new(OUTPUT, OutputId::of(version.id, &output.name));
             Relationship::many(outputs.iter().map(identifier).collect()).and_related(related)
         }
         None => Relationship::related(related),
@@ -149,7 +155,8 @@ mod tests {
 
     #[test]
     fn a_sensitive_value_is_in_no_list_and_only_in_the_single_read() {
-        let value = |resource: Resource| serde_json::to_value(resource).unwrap()["attributes"]["value"].clone();
+        let value =
+            |resource: Resource| serde_json::to_value(resource).unwrap()["attributes"]["value"].clone();
         let id = version().id;
         assert_eq!(value(listed_output(id, &output(true))), Value::Null);
         assert_eq!(value(listed_output(id, &output(false))), json!("hunter2"));

@@ -105,7 +105,10 @@ pub(crate) fn resource(workspace: &Workspace, view: &View) -> Resource {
         .with("ssh-key", null())
         .with("readme", null())
         .link("self", path)
-        .link("self-by-name", format!("/api/v2/organizations/{}/workspaces/{}", view.organization, workspace.name))
+        .link(
+            "self-by-name",
+            format!("/api/v2/organizations/{}/workspaces/{}", view.organization, workspace.name),
+        )
 }
 
 fn locked_by(workspace: &Workspace, view: &View) -> Option<Identifier> {
@@ -212,7 +215,8 @@ mod tests {
     fn a_workspace_is_locked_by_its_user_or_else_by_the_run_that_holds_it() {
         let locked = |lock: bool, state: Option<State>| {
             let mut workspace = fixture::workspace();
-            workspace.lock = lock.then(|| Lock { by: "owner".into(), reason: "moving".into(), at: fixture::at(0) });
+            workspace.lock =
+                lock.then(|| Lock { by: "owner".into(), reason: "moving".into(), at: fixture::at(0) });
             let run = state.map(|state| fixture::run_in(state, None));
             let document = serde_json::to_value(resource(&workspace, &view(run.as_ref()))).unwrap();
             let by = document["relationships"]["locked-by"]["data"]["type"].as_str().map(str::to_owned);

@@ -42,7 +42,11 @@ impl User {
     /// The one organization, if that is its name.
     pub(crate) fn organization(&self, name: &str) -> Result<&str, ApiError> {
         let organization = self.config.organization.as_str();
-        if name == organization { Ok(organization) } else { Err(ApiError::not_found(format_args!("organization {name}"))) }
+        if name == organization {
+            Ok(organization)
+        } else {
+            Err(ApiError::not_found(format_args!("organization {name}")))
+        }
     }
 
     /// What they may do in the workspace.

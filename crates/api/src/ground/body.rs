@@ -208,7 +208,9 @@ mod tests {
 
     #[test]
     fn both_json_types_are_read_and_others_refused() {
-        let check = |given: &str| check_media_type(&HeaderMap::from_iter([(header::CONTENT_TYPE, given.parse().unwrap())]));
+        let check = |given: &str| {
+            check_media_type(&HeaderMap::from_iter([(header::CONTENT_TYPE, given.parse().unwrap())]))
+        };
         for given in ["application/vnd.api+json", "application/json; charset=utf-8", "Application/JSON"] {
             assert!(check(given).is_ok(), "{given}");
         }

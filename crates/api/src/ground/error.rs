@@ -93,7 +93,8 @@ impl ApiError {
 
     /// 415.
     pub(crate) fn media_type(given: &str) -> Self {
-        let detail = format!("the body has the type {given:?}: application/vnd.api+json or application/json is read");
+        let detail =
+            format!("the body has the type {given:?}: application/vnd.api+json or application/json is read");
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail)
     }
 

@@ -56,3 +56,27 @@ pub(crate) fn layered(router: Router) -> Router {
             response
         }))
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::{Body, to_bytes};
+    use axum::routing::get;
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_500_without_its_words() {
+        async fn broken() -> &'static str {
+            assert_eq!(std::hint::black_box("hunter2"), "", "the secret is");
+            ""
+        }
+        let router = layered(Router::new().route("/broken", get(broken)));
+        let response = router.oneshot(Request::get("/broken").body(Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(response.status(), 500);
+        assert!(response.headers().contains_key("tfp-api-version"));
+        let body = to_bytes(response.into_body(), 10_000).await.unwrap();
+        let body = String::from_utf8_lossy(&body);
+        assert!(body.contains("\"500\"") && !body.contains("hunter2"), "{body}");
+    }
+}

@@ -45,14 +45,16 @@ impl Query {
 
     /// The parts of a comma list.
     pub(crate) fn list(&self, name: &str) -> Option<Vec<&str>> {
-        let parts: Vec<_> = self.get(name)?.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+        let parts: Vec<_> =
+            self.get(name)?.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
         (!parts.is_empty()).then_some(parts)
     }
 
     /// A number, or 400.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>> {
         let parse = |text: &str| {
-            let unreadable = |_| ApiError::bad_parameter(name, format!("{text:?} is not a number that is possible here"));
+            let unreadable =
+                |_| ApiError::bad_parameter(name, format!("{text:?} is not a number that is possible here"));
             text.parse().map_err(unreadable)
         };
         self.get(name).map(parse).transpose()
@@ -71,7 +73,9 @@ impl Query {
             self.list("include").unwrap_or_default().iter().map(|name| name.replace('-', "_")).collect();
         match names.iter().find(|name| !known.contains(&name.as_str())) {
             // the very words that the terraform CLI tolerates
-            Some(name) => Err(ApiError::bad_parameter("include", format!("Invalid include parameter: {name}"))),
+            Some(name) => {
+                Err(ApiError::bad_parameter("include", format!("Invalid include parameter: {name}")))
+            }
             None => Ok(Include(names)),
         }
     }
@@ -121,7 +125,9 @@ impl Include {
 
     /// Whether this, or something reached through it, is asked for.
     pub(crate) fn reaches(&self, name: &str) -> bool {
-        self.0.iter().any(|path| path == name || path.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
+        self.0
+            .iter()
+            .any(|path| path == name || path.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
     }
 }
 
@@ -182,11 +188,20 @@ mod tests {
 
     #[test]
     fn pages_know_their_neighbours_and_end_with_null() {
-        let table = [((1, 20), 0, (None, None, 0)), ((1, 20), 41, (None, Some(2), 3)),
-            ((3, 20), 41, (Some(2), None, 3)), ((9, 20), 41, (Some(8), None, 3)), ((1, 20), 20, (None, None, 1))];
+        let table = [
+            ((1, 20), 0, (None, None, 0)),
+            ((1, 20), 41, (None, Some(2), 3)),
+            ((3, 20), 41, (Some(2), None, 3)),
+            ((9, 20), 41, (Some(8), None, 3)),
+            ((1, 20), 20, (None, None, 1)),
+        ];
         for ((number, size), total, (prev, next, pages)) in table {
             let got = Pagination::new(PageRequest { number, size }, total);
-            assert_eq!((got.prev_page, got.next_page, got.total_pages), (prev, next, pages), "{number} of {total}");
+            assert_eq!(
+                (got.prev_page, got.next_page, got.total_pages),
+                (prev, next, pages),
+                "{number} of {total}"
+            );
         }
     }
 

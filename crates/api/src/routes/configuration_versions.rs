@@ -92,7 +92,9 @@ async fn ingress_attributes(
 ) -> Result<Document> {
     let version = visible(&api, &user, id).await?;
     let attributes = configuration_version::ingress_attributes(&version);
-    attributes.map(Document::one).ok_or_else(|| ApiError::not_found(format_args!("ingress attributes of {id}")))
+    attributes
+        .map(Document::one)
+        .ok_or_else(|| ApiError::not_found(format_args!("ingress attributes of {id}")))
 }
 
 async fn list(
@@ -109,5 +111,7 @@ async fn list(
 
 async fn upload(State(api): State<ApiState>, user: User, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
     api.engine().workspace_for(&user.name, workspace, Action::QueueRun).await?;
-    Err(ApiError::not_supported("uploading configurations is not supported yet: runs take the source of the workspace"))
+    Err(ApiError::not_supported(
+        "uploading configurations is not supported yet: runs take the source of the workspace",
+    ))
 }

@@ -20,8 +20,10 @@ pub(super) async fn blob(
     let file = api.store().blobs().open(digest).await?;
     let length = file.metadata().await?.len();
     let body = Body::from_stream(ReaderStream::with_capacity(file, 64 * 1024));
-    let headers: Headers =
-        [(header::CONTENT_TYPE, HeaderValue::from_static(media_type)), (header::CONTENT_LENGTH, length.into())];
+    let headers: Headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
+        (header::CONTENT_LENGTH, length.into()),
+    ];
     Ok((headers, body))
 }
 

@@ -31,7 +31,8 @@ async fn read(
     let limit = query.number::<u64>("limit")?.map(|limit| limit.min(log::MAX_LIMIT));
     // the record before the file: when it says that the stage is over, the file is complete
     let run = api.store().run(run).await?;
-    let over = stage::is_over(&run, stage, policies(&api, &run).await?);
+    let policies = stage == Stage::PolicyCheck && policies(&api, &run).await?;
+    let over = stage::is_over(&run, stage, policies);
     let path = api.engine().run_dir(run.id).log(stage);
     let part = log::Framed::new(log::file_len(path.clone()).await?, over).part(offset, limit);
     let headers: [(HeaderName, HeaderValue); 3] = [

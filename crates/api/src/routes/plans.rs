@@ -1,11 +1,11 @@
 //! Plans and applies (tfe-api.md 5.6).
 
+use axum::Json;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::Json;
 use lifecycle::access::Action;
 use lifecycle::id::{ApplyId, PlanId, RunId};
 use lifecycle::wire;
@@ -27,13 +27,15 @@ pub(super) fn router() -> Router<ApiState> {
 
 async fn plan(State(api): State<ApiState>, user: User, Id(plan): Id<PlanId>) -> Result<Document> {
     let reader = Reader { api: &api, user: &user };
-    let (run, _) = reader.run(plan.sibling()).await.map_err(|error| error.about(format_args!("plan {plan}")))?;
+    let (run, _) =
+        reader.run(plan.sibling()).await.map_err(|error| error.about(format_args!("plan {plan}")))?;
     Ok(Document::one(reader.plan_resource(&run)))
 }
 
 async fn apply(State(api): State<ApiState>, user: User, Id(apply): Id<ApplyId>) -> Result<Document> {
     let reader = Reader { api: &api, user: &user };
-    let (run, _) = reader.run(apply.sibling()).await.map_err(|error| error.about(format_args!("apply {apply}")))?;
+    let (run, _) =
+        reader.run(apply.sibling()).await.map_err(|error| error.about(format_args!("apply {apply}")))?;
     Ok(Document::one(reader.apply_resource(&run).await?))
 }
 
@@ -55,7 +57,11 @@ async fn raw(api: &ApiState, user: &User, run: RunId) -> Result<Response> {
 }
 
 /// Without what is sensitive: for everybody who may see the run.
-async fn json_output_redacted(State(api): State<ApiState>, user: User, Id(plan): Id<PlanId>) -> Result<Response> {
+async fn json_output_redacted(
+    State(api): State<ApiState>,
+    user: User,
+    Id(plan): Id<PlanId>,
+) -> Result<Response> {
     let (run, _) = Reader { api: &api, user: &user }.run(plan.sibling()).await?;
     let Some(digest) = plan_json(&run)? else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let bytes = api.store().blobs().read(digest).await?;

@@ -24,7 +24,11 @@ pub(super) fn router() -> Router<ApiState> {
 }
 
 /// The policy check of a run, if it has one.
-pub(super) async fn resource(reader: &Reader<'_>, run: &Run, workspace: &Workspace) -> Result<Option<Resource>> {
+pub(super) async fn resource(
+    reader: &Reader<'_>,
+    run: &Run,
+    workspace: &Workspace,
+) -> Result<Option<Resource>> {
     if !policy_check::exists(run, reader.user.policies(workspace)) {
         return Ok(None);
     }
@@ -52,7 +56,11 @@ async fn read(State(api): State<ApiState>, user: User, Id(check): Id<PolicyCheck
 }
 
 /// The log of the check, without marks; empty until it says something.
-async fn output(State(api): State<ApiState>, user: User, Id(check): Id<PolicyCheckId>) -> Result<impl IntoResponse> {
+async fn output(
+    State(api): State<ApiState>,
+    user: User,
+    Id(check): Id<PolicyCheckId>,
+) -> Result<impl IntoResponse> {
     let (run, _) = found(&Reader { api: &api, user: &user }, check).await?;
     let path = api.engine().run_dir(run.id).log(Stage::PolicyCheck);
     let length = log::file_len(path.clone()).await?;
@@ -70,6 +78,7 @@ async fn override_(
     let (run, _) = found(&reader, check).await?;
     let run = api.engine().act(&user.name, run.id, RunAction::OverridePolicies, why).await?;
     let workspace = reader.workspace(run.workspace).await?;
-    let check = resource(&reader, &run, &workspace).await?.ok_or_else(|| ApiError::not_found("policy check"))?;
+    let check =
+        resource(&reader, &run, &workspace).await?.ok_or_else(|| ApiError::not_found("policy check"))?;
     Ok(Document::one(check))
 }

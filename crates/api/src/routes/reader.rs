@@ -46,7 +46,8 @@ impl Reader<'_> {
     /// The workspaces that the user may see, also those that were taken out of the config file.
     pub(crate) async fn visible(&self) -> Result<HashMap<WorkspaceId, Workspace>> {
         let workspaces = self.api.store().workspaces().await?;
-        let seen = workspaces.into_iter().filter(|workspace| self.user.access(workspace).allows(Action::Read));
+        let seen =
+            workspaces.into_iter().filter(|workspace| self.user.access(workspace).allows(Action::Read));
         Ok(seen.map(|workspace| (workspace.id, workspace)).collect())
     }
 
@@ -126,7 +127,9 @@ impl Reader<'_> {
         {
             let version = self.api.store().configuration_version(id).await?;
             if include.has(&name("configuration_version.ingress_attributes")) {
-                configuration_version::ingress_attributes(&version).into_iter().for_each(|it| included.add(it));
+                configuration_version::ingress_attributes(&version)
+                    .into_iter()
+                    .for_each(|it| included.add(it));
             }
             included.add(configuration_version::resource(&version));
         }
@@ -141,7 +144,11 @@ impl Reader<'_> {
         workspace::resource(workspace, &self.workspace_view(workspace, current_run))
     }
 
-    fn workspace_view<'v>(&'v self, workspace: &Workspace, current_run: Option<&'v Run>) -> workspace::View<'v> {
+    fn workspace_view<'v>(
+        &'v self,
+        workspace: &Workspace,
+        current_run: Option<&'v Run>,
+    ) -> workspace::View<'v> {
         let config = &self.user.config;
         workspace::View {
             organization: &config.organization,
@@ -179,7 +186,9 @@ impl Reader<'_> {
             {
                 let version = self.api.store().configuration_version(id).await?;
                 if include.has("current_configuration_version.ingress_attributes") {
-                    configuration_version::ingress_attributes(&version).into_iter().for_each(|it| included.add(it));
+                    configuration_version::ingress_attributes(&version)
+                        .into_iter()
+                        .for_each(|it| included.add(it));
                 }
                 included.add(configuration_version::resource(&version));
             }
@@ -189,7 +198,9 @@ impl Reader<'_> {
         {
             let outputs = super::states::outputs(self.api, &state).await?;
             if include.has("outputs") {
-                outputs.iter().for_each(|output| included.add(state_version::listed_output(state.id, output)));
+                outputs
+                    .iter()
+                    .for_each(|output| included.add(state_version::listed_output(state.id, output)));
             }
             if include.has("current_state_version") {
                 included.add(super::states::resource(self.api, &state, Some(&outputs)));

@@ -102,7 +102,8 @@ pub(super) fn wanted(body: Body) -> Result<Wanted> {
     };
     match workspace {
         Some(Linked { id }) if faults.is_empty() => {
-            let workspace = id.parse().map_err(|_| ApiError::not_found(format_args!("workspace {id:.64}")))?;
+            let workspace =
+                id.parse().map_err(|_| ApiError::not_found(format_args!("workspace {id:.64}")))?;
             Ok(Wanted { workspace, configuration_version, attributes })
         }
         _ => Err(ApiError::invalid(faults)),
@@ -131,7 +132,11 @@ fn unsupported(attributes: &Attributes) -> Vec<Fault> {
             "terraform-version",
             "a run uses the terraform of its workspace, which the config file names: leave it out",
         ),
-        (given(&attributes.invoke_action_addrs), "invoke-action-addrs", "invoking actions is not supported: leave it out"),
+        (
+            given(&attributes.invoke_action_addrs),
+            "invoke-action-addrs",
+            "invoking actions is not supported: leave it out",
+        ),
         (given(&attributes.policy_paths), "policy-paths", "policies come from the config file: leave it out"),
     ];
     let asked = table.into_iter().filter(|(asked, ..)| *asked);
@@ -153,7 +158,10 @@ impl Wanted {
             match &version.status {
                 ConfigurationStatus::Uploaded { .. } => {}
                 ConfigurationStatus::Pending => {
-                    return invalid(CONFIGURATION_VERSION, "Configuration version is missing: it was not uploaded yet");
+                    return invalid(
+                        CONFIGURATION_VERSION,
+                        "Configuration version is missing: it was not uploaded yet",
+                    );
                 }
                 ConfigurationStatus::Errored { .. } => {
                     return invalid(CONFIGURATION_VERSION, "its content could not be taken: make a new one");
@@ -186,7 +194,8 @@ impl Wanted {
 
 /// Where a run comes from, by the headers that the terraform CLI sends (tfe-api.md 0.3).
 pub(super) fn source(headers: &HeaderMap) -> &'static str {
-    let is = |name: &str, value: &str| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes());
+    let is =
+        |name: &str, value: &str| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes());
     if is("x-terraform-integration", "cloud") {
         "terraform+cloud"
     } else if headers.contains_key("terraform-version") {
@@ -226,7 +235,11 @@ mod tests {
             Ok(_) => vec![],
             Err(error) => {
                 assert_eq!(error.status(), 422);
-                error.pointers().into_iter().map(|p| p.trim_start_matches("/data/attributes/").to_owned()).collect()
+                error
+                    .pointers()
+                    .into_iter()
+                    .map(|p| p.trim_start_matches("/data/attributes/").to_owned())
+                    .collect()
             }
         }
     }
@@ -237,8 +250,14 @@ mod tests {
             "save-plan": true, "allow-config-generation": true, "debugging-mode": true,
             "terraform-version": "1.11.4", "invoke-action-addrs": ["a"], "policy-paths": ["p"],
         });
-        let places = ["save-plan", "allow-config-generation", "debugging-mode", "terraform-version",
-            "invoke-action-addrs", "policy-paths"];
+        let places = [
+            "save-plan",
+            "allow-config-generation",
+            "debugging-mode",
+            "terraform-version",
+            "invoke-action-addrs",
+            "policy-paths",
+        ];
         assert_eq!(refused(everything), places);
     }
 
@@ -271,7 +290,9 @@ mod tests {
     fn nothing_given_is_a_plain_run() {
         let request = wanted(body(Value::Null)).unwrap().request(None, "terraform+cloud").unwrap();
         assert_eq!(request.message, "Queued manually using Terraform");
-        assert!(!request.plan_only && !request.destroy && !request.skip_refresh && request.auto_apply.is_none());
+        assert!(
+            !request.plan_only && !request.destroy && !request.skip_refresh && request.auto_apply.is_none()
+        );
     }
 
     fn version(speculative: bool, status: ConfigurationStatus) -> ConfigurationVersion {
@@ -308,8 +329,10 @@ mod tests {
         let pending = version(false, ConfigurationStatus::Pending);
         let missing = request(&pending).unwrap_err();
         assert!(format!("{missing:?}").contains("Configuration version is missing"), "{missing:?}");
-        let elsewhere = ConfigurationVersion { workspace: WorkspaceId::from_entropy([9; 16]), ..pending.clone() };
-        let errored = ConfigurationVersion { status: ConfigurationStatus::Errored { message: "no".into() }, ..pending };
+        let elsewhere =
+            ConfigurationVersion { workspace: WorkspaceId::from_entropy([9; 16]), ..pending.clone() };
+        let errored =
+            ConfigurationVersion { status: ConfigurationStatus::Errored { message: "no".into() }, ..pending };
         for version in [elsewhere, errored] {
             assert_eq!(request(&version).unwrap_err().pointers(), [CONFIGURATION_VERSION]);
         }
@@ -317,7 +340,9 @@ mod tests {
 
     #[test]
     fn a_run_without_a_workspace_is_refused() {
-        for document in [json!({ "data": {} }), json!({ "data": { "relationships": { "workspace": { "data": null } } } })] {
+        for document in
+            [json!({ "data": {} }), json!({ "data": { "relationships": { "workspace": { "data": null } } } })]
+        {
             let error = wanted(serde_json::from_value(document).unwrap()).unwrap_err();
             assert_eq!(error.pointers(), ["/data/relationships/workspace/data"]);
         }
@@ -328,10 +353,14 @@ mod tests {
     #[test]
     fn the_source_is_told_by_the_headers_of_the_cli() {
         let with = |pairs: &[(&'static str, &'static str)]| {
-            let pairs = pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)));
+            let pairs =
+                pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)));
             source(&HeaderMap::from_iter(pairs))
         };
-        assert_eq!(with(&[("terraform-version", "1.11.4"), ("x-terraform-integration", "cloud")]), "terraform+cloud");
+        assert_eq!(
+            with(&[("terraform-version", "1.11.4"), ("x-terraform-integration", "cloud")]),
+            "terraform+cloud"
+        );
         assert_eq!(with(&[("terraform-version", "1.11.4")]), "terraform");
         assert_eq!(with(&[]), "tfe-api");
     }

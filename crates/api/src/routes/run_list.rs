@@ -16,7 +16,11 @@ use crate::ground::{ApiError, Document, Included, Query, Result};
 const DISCARDABLE: [&str; 3] = ["planned", "policy_checked", "policy_override"];
 
 /// The runs of one workspace.
-pub(super) async fn of_workspace(reader: &Reader<'_>, workspace: Workspace, query: &Query) -> Result<Document> {
+pub(super) async fn of_workspace(
+    reader: &Reader<'_>,
+    workspace: Workspace,
+    query: &Query,
+) -> Result<Document> {
     let filter = filter(query, Timestamp::now(), None)?;
     list(reader, HashMap::from([(workspace.id, workspace)]), filter, query).await
 }
@@ -54,11 +58,10 @@ async fn list(
 /// The filter that a query asks for. What no run can match (a status that is never given, an agent pool)
 /// finds nothing.
 fn filter(query: &Query, now: Timestamp, timeframe: Option<&str>) -> Result<RunFilter> {
-    let (created_from, created_before) =
-        match query.get("filter[timeframe]").or(timeframe) {
-            Some(text) => period(text, now)?,
-            None => (None, None),
-        };
+    let (created_from, created_before) = match query.get("filter[timeframe]").or(timeframe) {
+        Some(text) => period(text, now)?,
+        None => (None, None),
+    };
     let owned = |text: &str| text.to_owned();
     let mut filter = RunFilter {
         workspaces: None,
@@ -81,7 +84,9 @@ fn filter(query: &Query, now: Timestamp, timeframe: Option<&str>) -> Result<RunF
 fn operations(query: &Query) -> Vec<Operation> {
     match query.list("filter[operation]") {
         None => Operation::ALL.into_iter().filter(|operation| *operation != Operation::PlanOnly).collect(),
-        Some(words) => Operation::ALL.into_iter().filter(|operation| words.contains(&operation.as_str())).collect(),
+        Some(words) => {
+            Operation::ALL.into_iter().filter(|operation| words.contains(&operation.as_str())).collect()
+        }
     }
 }
 
@@ -100,7 +105,9 @@ fn states(query: &Query) -> Result<Option<Vec<State>>> {
         }
     };
     Ok(match (by_status, by_group) {
-        (Some(states), Some(group)) => Some(states.into_iter().filter(|state| group.contains(state)).collect()),
+        (Some(states), Some(group)) => {
+            Some(states.into_iter().filter(|state| group.contains(state)).collect())
+        }
         (states, group) => states.or(group),
     })
 }
@@ -120,7 +127,10 @@ fn period(text: &str, now: Timestamp) -> Result<(Option<Timestamp>, Option<Times
     };
     let year = text.parse::<i16>().ok().and_then(|year| Some((start(year)?, start(year.checked_add(1)?)?)));
     let (from, before) = year.ok_or_else(|| {
-        ApiError::bad_parameter("filter[timeframe]", format!("{text:?} is no year: a number, or the word year"))
+        ApiError::bad_parameter(
+            "filter[timeframe]",
+            format!("{text:?} is no year: a number, or the word year"),
+        )
     })?;
     Ok((Some(from), Some(before)))
 }
@@ -152,7 +162,10 @@ mod tests {
     #[test]
     fn statuses_and_groups_become_states() {
         assert_eq!(found("").states, None);
-        assert_eq!(found("filter[status]=pending,planned").states, Some(vec![State::Pending, State::NeedsConfirmation]));
+        assert_eq!(
+            found("filter[status]=pending,planned").states,
+            Some(vec![State::Pending, State::NeedsConfirmation])
+        );
         assert_eq!(found("filter[status]=cost_estimated").states, Some(vec![]));
         assert_eq!(found("filter[status]=force_canceled").states, found("filter[status]=canceled").states);
         let discardable = [State::NeedsConfirmation, State::PolicyOverride, State::PolicyChecked];
@@ -160,7 +173,10 @@ mod tests {
         let all = found("filter[status_group]=final").states.unwrap().len()
             + found("filter[status_group]=non_final").states.unwrap().len();
         assert_eq!(all, State::all().len());
-        assert_eq!(found("filter[status]=applied,pending&filter[status_group]=final").states, Some(vec![State::Applied]));
+        assert_eq!(
+            found("filter[status]=applied,pending&filter[status_group]=final").states,
+            Some(vec![State::Applied])
+        );
         assert_eq!(parse("filter[status_group]=some").unwrap_err().status(), 400);
     }
 
@@ -179,7 +195,8 @@ mod tests {
 
     #[test]
     fn the_other_filters_are_taken_as_they_are() {
-        let filter = found("filter[source]=tfe-api,terraform&search[user]=op&search[commit]=0a1b&search[basic]=net");
+        let filter =
+            found("filter[source]=tfe-api,terraform&search[user]=op&search[commit]=0a1b&search[basic]=net");
         assert_eq!(filter.sources, Some(vec!["tfe-api".to_owned(), "terraform".to_owned()]));
         assert_eq!(filter.created_by.as_deref(), Some("op"));
         assert_eq!(filter.commit.as_deref(), Some("0a1b"));

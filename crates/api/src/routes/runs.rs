@@ -14,7 +14,9 @@ use super::run_create::{Body, source, wanted};
 use super::{RUN_INCLUDES, Reader, configuration_versions, policy_checks, run_list};
 use crate::ApiState;
 use crate::document::run_event;
-use crate::ground::{ApiError, Comment, Document, Id, Include, Included, Json, Query, Resource, Result, User};
+use crate::ground::{
+    ApiError, Comment, Document, Id, Include, Included, Json, Query, Resource, Result, User,
+};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()
@@ -84,20 +86,41 @@ async fn list(
     run_list::of_workspace(&reader, workspace, &query).await
 }
 
-async fn act(api: &ApiState, user: &User, run: RunId, action: RunAction, comment: Option<String>) -> Result<StatusCode> {
+async fn act(
+    api: &ApiState,
+    user: &User,
+    run: RunId,
+    action: RunAction,
+    comment: Option<String>,
+) -> Result<StatusCode> {
     api.engine().act(&user.name, run, action, comment).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
-async fn apply(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+async fn apply(
+    State(api): State<ApiState>,
+    user: User,
+    Id(run): Id<RunId>,
+    Comment(why): Comment,
+) -> Result<StatusCode> {
     act(&api, &user, run, RunAction::Apply, why).await
 }
 
-async fn discard(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+async fn discard(
+    State(api): State<ApiState>,
+    user: User,
+    Id(run): Id<RunId>,
+    Comment(why): Comment,
+) -> Result<StatusCode> {
     act(&api, &user, run, RunAction::Discard, why).await
 }
 
-async fn cancel(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+async fn cancel(
+    State(api): State<ApiState>,
+    user: User,
+    Id(run): Id<RunId>,
+    Comment(why): Comment,
+) -> Result<StatusCode> {
     act(&api, &user, run, RunAction::Cancel, why).await
 }
 
@@ -112,17 +135,29 @@ async fn force_cancel(
 
 async fn force_execute(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<StatusCode> {
     api.engine().run_for(&user.name, run, Action::Apply).await?;
-    Err(ApiError::not_supported("force-execute is not supported: discard or cancel the runs that are ahead of this one"))
+    Err(ApiError::not_supported(
+        "force-execute is not supported: discard or cancel the runs that are ahead of this one",
+    ))
 }
 
-async fn events(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+async fn events(
+    State(api): State<ApiState>,
+    user: User,
+    Id(run): Id<RunId>,
+    query: Query,
+) -> Result<Document> {
     let include = query.include(&["actor", "comment"])?;
     Reader { api: &api, user: &user }.run(run).await?;
     let entries = api.store().journal(run).await?;
     Ok(event_document(Document::all, &entries, &include))
 }
 
-async fn event(State(api): State<ApiState>, user: User, Id(id): Id<RunEventId>, query: Query) -> Result<Document> {
+async fn event(
+    State(api): State<ApiState>,
+    user: User,
+    Id(id): Id<RunEventId>,
+    query: Query,
+) -> Result<Document> {
     let include = query.include(&["actor", "comment"])?;
     let entry = api.store().journal_entry(id).await?;
     let visible = Reader { api: &api, user: &user }.run(entry.run).await;
@@ -157,7 +192,12 @@ async fn apply_of(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -
     Ok(Document::one(reader.apply_resource(&run).await?))
 }
 
-async fn checks(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+async fn checks(
+    State(api): State<ApiState>,
+    user: User,
+    Id(run): Id<RunId>,
+    query: Query,
+) -> Result<Document> {
     let reader = Reader { api: &api, user: &user };
     let (run, workspace) = reader.run(run).await?;
     let page = query.page()?;
@@ -167,12 +207,22 @@ async fn checks(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, que
 }
 
 /// There are no run tasks, and clients ask.
-async fn task_stages(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+async fn task_stages(
+    State(api): State<ApiState>,
+    user: User,
+    Id(run): Id<RunId>,
+    query: Query,
+) -> Result<Document> {
     Reader { api: &api, user: &user }.run(run).await?;
     Ok(query.paged(query.page()?, 0, vec![]))
 }
 
-async fn configuration(State(api): State<ApiState>, user: User, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+async fn configuration(
+    State(api): State<ApiState>,
+    user: User,
+    Id(run): Id<RunId>,
+    query: Query,
+) -> Result<Document> {
     let (run, _) = Reader { api: &api, user: &user }.run(run).await?;
     let id = run.configuration_version.ok_or_else(|| ApiError::not_found("configuration version"))?;
     configuration_versions::document(&api, &user, id, &query).await

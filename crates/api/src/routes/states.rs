@@ -106,7 +106,9 @@ async fn page(reader: &Reader<'_>, workspace: &Workspace, query: &Query) -> Resu
 
 async fn search(State(api): State<ApiState>, user: User, query: Query) -> Result<Document> {
     let required = |name: &str| {
-        let missing = || ApiError::bad_parameter(name, "this parameter is needed: state versions are listed by workspace");
+        let missing = || {
+            ApiError::bad_parameter(name, "this parameter is needed: state versions are listed by workspace")
+        };
         query.get(name).ok_or_else(missing)
     };
     let organization = required("filter[organization][name]")?;
@@ -128,7 +130,12 @@ async fn list(
     page(&reader, &workspace, &query).await
 }
 
-async fn read(State(api): State<ApiState>, user: User, Id(id): Id<StateVersionId>, query: Query) -> Result<Document> {
+async fn read(
+    State(api): State<ApiState>,
+    user: User,
+    Id(id): Id<StateVersionId>,
+    query: Query,
+) -> Result<Document> {
     let wanted = query.include(&INCLUDES)?;
     let reader = Reader { api: &api, user: &user };
     let (version, workspace) = visible(&reader, id).await?;
@@ -154,7 +161,11 @@ async fn current(
     document(&reader, &version, &workspace, &wanted).await
 }
 
-async fn current_outputs(State(api): State<ApiState>, user: User, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
+async fn current_outputs(
+    State(api): State<ApiState>,
+    user: User,
+    Id(workspace): Id<WorkspaceId>,
+) -> Result<Document> {
     let (version, _) = current_state(&Reader { api: &api, user: &user }, workspace).await?;
     let outputs = outputs(&api, &version).await?;
     Ok(Document::all(outputs.iter().map(|output| state_version::listed_output(version.id, output)).collect()))
@@ -176,8 +187,9 @@ async fn outputs_of_version(
 
 async fn output(State(api): State<ApiState>, user: User, Id(id): Id<OutputId>) -> Result<Document> {
     let what = format!("state version output {id}");
-    let (version, _) =
-        visible(&Reader { api: &api, user: &user }, id.state_version).await.map_err(|error| error.about(&what))?;
+    let (version, _) = visible(&Reader { api: &api, user: &user }, id.state_version)
+        .await
+        .map_err(|error| error.about(&what))?;
     let outputs = outputs(&api, &version).await?;
     let output = outputs.iter().find(|output| id.names(output)).ok_or_else(|| ApiError::not_found(&what))?;
     Ok(Document::one(state_version::single_output(version.id, output)))
@@ -194,5 +206,7 @@ async fn download(
 
 async fn upload(State(api): State<ApiState>, user: User, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
     api.engine().workspace_for(&user.name, workspace, Action::Lock).await?;
-    Err(ApiError::not_supported("uploading states is not supported yet: the daemon keeps the states that runs write"))
+    Err(ApiError::not_supported(
+        "uploading states is not supported yet: the daemon keeps the states that runs write",
+    ))
 }

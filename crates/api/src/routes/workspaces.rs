@@ -84,14 +84,21 @@ async fn read_by_name(
     document(&reader, &by_name(&reader, &name).await?, &query.include(&INCLUDES)?).await
 }
 
-async fn list(State(api): State<ApiState>, user: User, Name(organization): Name, query: Query) -> Result<Document> {
+async fn list(
+    State(api): State<ApiState>,
+    user: User,
+    Name(organization): Name,
+    query: Query,
+) -> Result<Document> {
     user.organization(&organization)?;
     let include = query.include(&INCLUDES)?;
     let page = query.page()?;
     let reader = Reader { api: &api, user: &user };
     let current = api.store().current_runs().await?;
     let mut workspaces: Vec<_> = reader.visible().await?.into_values().collect();
-    workspaces.retain(|workspace| workspace.removed_at.is_none() && matches(workspace, current.get(&workspace.id), &query));
+    workspaces.retain(|workspace| {
+        workspace.removed_at.is_none() && matches(workspace, current.get(&workspace.id), &query)
+    });
     sort(&mut workspaces, &current, query.get("sort").unwrap_or("name"))?;
     let cut = Query::cut(page, workspaces);
     let mut included = Included::default();
@@ -116,9 +123,9 @@ fn matches(workspace: &Workspace, current: Option<&Run>, query: &Query) -> bool 
             (None, None) => name == pattern,
         }
     });
-    let status = query.list("filter[current-run][status]").is_none_or(|wanted| {
-        current.is_some_and(|run| wanted.contains(&wire::run_status(run.state)))
-    });
+    let status = query
+        .list("filter[current-run][status]")
+        .is_none_or(|wanted| current.is_some_and(|run| wanted.contains(&wire::run_status(run.state))));
     contains && wildcard && status && NEVER.iter().all(|parameter| query.get(parameter).is_none())
 }
 
@@ -135,7 +142,8 @@ fn sort(workspaces: &mut [Workspace], current: &HashMap<WorkspaceId, Run>, by: &
         }
         "latest-change-at" => {
             let at = |workspace: &Workspace| {
-                run(workspace).map_or(workspace.updated_at, |run| run.state_changed_at.max(workspace.updated_at))
+                run(workspace)
+                    .map_or(workspace.updated_at, |run| run.state_changed_at.max(workspace.updated_at))
             };
             if descending { workspaces.sort_by_key(|w| Reverse(at(w))) } else { workspaces.sort_by_key(at) }
         }
@@ -176,7 +184,11 @@ async fn create(user: User, Name(organization): Name) -> Result<StatusCode> {
     Err(in_the_config_file())
 }
 
-async fn change(State(api): State<ApiState>, user: User, Id(workspace): Id<WorkspaceId>) -> Result<StatusCode> {
+async fn change(
+    State(api): State<ApiState>,
+    user: User,
+    Id(workspace): Id<WorkspaceId>,
+) -> Result<StatusCode> {
     Reader { api: &api, user: &user }.workspace(workspace).await?;
     Err(in_the_config_file())
 }
@@ -239,7 +251,8 @@ mod tests {
         };
         let sorted = |by: &str| {
             let mut workspaces = [named("b", 1, 5), named("c", 2, 1), named("a", 3, 9)];
-            sort(&mut workspaces, &HashMap::new(), by).map(|()| workspaces.map(|workspace| workspace.name).join(""))
+            sort(&mut workspaces, &HashMap::new(), by)
+                .map(|()| workspaces.map(|workspace| workspace.name).join(""))
         };
         assert_eq!(sorted("name").unwrap(), "abc");
         assert_eq!(sorted("-name").unwrap(), "cba");

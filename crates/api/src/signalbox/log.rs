@@ -14,11 +14,11 @@ use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::sse::{self, Broken, Outlet, REREAD};
+use crate::ApiState;
 use crate::document::stage::is_over;
 use crate::ground::{ApiError, Query, Result, User};
 use crate::log;
 use crate::routes::{Reader, stage_of};
-use crate::ApiState;
 
 /// How often the file's size is looked at while its stage works.
 const LOOK: Duration = Duration::from_millis(100);

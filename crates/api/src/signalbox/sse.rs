@@ -51,7 +51,12 @@ impl From<std::io::Error> for Broken {
 
 impl Outlet {
     /// Sends an event; waits while the reader is slow.
-    pub(super) async fn send(&self, event: &str, id: Option<String>, data: &impl Serialize) -> Result<(), Broken> {
+    pub(super) async fn send(
+        &self,
+        event: &str,
+        id: Option<String>,
+        data: &impl Serialize,
+    ) -> Result<(), Broken> {
         let mut sent = Event::default().event(event).json_data(data).map_err(|_| Broken)?;
         if let Some(id) = id {
             sent = sent.id(id);
@@ -82,12 +87,17 @@ where
 }
 
 /// Where a reader goes on: `Last-Event-ID`, or else this parameter.
-pub(super) fn resume<T: std::str::FromStr>(headers: &HeaderMap, query: &Query, parameter: &str) -> Result<Option<T>> {
+pub(super) fn resume<T: std::str::FromStr>(
+    headers: &HeaderMap,
+    query: &Query,
+    parameter: &str,
+) -> Result<Option<T>> {
     match headers.get("last-event-id").filter(|id| !id.is_empty()) {
         None => query.number(parameter),
         Some(id) => {
             let id = id.to_str().ok().and_then(|id| id.trim().parse().ok());
-            id.map(Some).ok_or_else(|| ApiError::bad_request("Last-Event-ID is no id that was given by this stream"))
+            id.map(Some)
+                .ok_or_else(|| ApiError::bad_request("Last-Event-ID is no id that was given by this stream"))
         }
     }
 }
@@ -111,7 +121,8 @@ mod tests {
     #[test]
     fn the_last_event_id_goes_before_the_parameter() {
         let resumed = |id: Option<&'static str>, query: &str| {
-            let headers = id.map(|id| (HeaderName::from_static("last-event-id"), HeaderValue::from_static(id)));
+            let headers =
+                id.map(|id| (HeaderName::from_static("last-event-id"), HeaderValue::from_static(id)));
             resume::<u64>(&headers.into_iter().collect(), &Query::parse("/", query), "offset")
         };
         assert_eq!(resumed(None, ""), Ok(None));
