@@ -61,8 +61,7 @@ fn main() {
     let unit = Arc::new(compile("p.sentinel", POLICY).expect("the policy compiles"));
     let start = Instant::now();
     for at in 0..policies {
-        let result =
-            evaluate(&unit, &environment, &HashMap::new(), Limits::default(), &SystemHost);
+        let result = evaluate(&unit, &environment, &HashMap::new(), Limits::default(), &SystemHost);
         assert!(result.outcome.passed(), "{:?}", result.outcome);
         if at == 0 {
             println!("the first policy, with the derivation: {:?}", result.duration);

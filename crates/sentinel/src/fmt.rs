@@ -158,12 +158,7 @@ fn lines(pieces: &[Piece<'_>]) -> Vec<Line> {
             indent += 1;
         }
         let value_at = entry_value(line);
-        lines.push(Line {
-            indent,
-            blank_before: line[0].breaks > 1,
-            text: spaced(line),
-            value_at,
-        });
+        lines.push(Line { indent, blank_before: line[0].breaks > 1, text: spaced(line), value_at });
         for piece in line {
             if piece.opens() {
                 open.push((lines.len(), piece.is(Op::LParen) && piece.mark.is_none()));
@@ -171,7 +166,8 @@ fn lines(pieces: &[Piece<'_>]) -> Vec<Line> {
                 open.pop();
             }
         }
-        statement_goes_on = line.iter().rev().find(|piece| piece.tok.is_some()).map_or(statement_goes_on, Piece::goes_on);
+        statement_goes_on =
+            line.iter().rev().find(|piece| piece.tok.is_some()).map_or(statement_goes_on, Piece::goes_on);
         at = end;
     }
     lines
@@ -275,9 +271,7 @@ fn render(lines: &[Line]) -> String {
         // entries of a map that follow each other, each on one line
         let run = match lines[at].value_at {
             None => 1,
-            Some(_) => {
-                1 + lines[at..].windows(2).take_while(|pair| aligned(&pair[0], &pair[1])).count()
-            }
+            Some(_) => 1 + lines[at..].windows(2).take_while(|pair| aligned(&pair[0], &pair[1])).count(),
         };
         let group = &lines[at..at + run];
         let width = group.iter().map(column).max().unwrap_or(0);

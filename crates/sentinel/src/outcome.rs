@@ -178,7 +178,9 @@ impl Evaluation {
 }
 
 fn indented(text: &str, indent: usize) -> String {
-    let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!("{:indent$}{line}", "") });
+    let lines = text
+        .lines()
+        .map(|line| if line.is_empty() { String::new() } else { format!("{:indent$}{line}", "") });
     lines.collect::<Vec<_>>().join("\n")
 }
 

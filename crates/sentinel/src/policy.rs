@@ -46,7 +46,9 @@ impl Outcome {
             Outcome::Undefined(position) => {
                 let error = Error::new(ErrorKind::Runtime, "the result of `main` is undefined");
                 Some(match position {
-                    Some(position) => error.note(format!("the undefined value came into being at {position}")),
+                    Some(position) => {
+                        error.note(format!("the undefined value came into being at {position}"))
+                    }
                     None => error,
                 })
             }

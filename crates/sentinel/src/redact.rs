@@ -72,7 +72,9 @@ impl Secrets {
     }
 
     fn is_secret(&self, text: &str) -> bool {
-        self.texts.binary_search_by(|known| text.len().cmp(&known.len()).then_with(|| known.as_str().cmp(text))).is_ok()
+        self.texts
+            .binary_search_by(|known| text.len().cmp(&known.len()).then_with(|| known.as_str().cmp(text)))
+            .is_ok()
     }
 
     /// Masks the secrets in data.
@@ -85,7 +87,9 @@ impl Secrets {
                 let text = text.to_text();
                 if self.is_secret(&text) { MASK.into() } else { self.mask(&text).into() }
             }
-            Data::Int(_) | Data::Float(_) if self.is_secret(&crate::value::show::show_data(data)) => MASK.into(),
+            Data::Int(_) | Data::Float(_) if self.is_secret(&crate::value::show::show_data(data)) => {
+                MASK.into()
+            }
             Data::List(items) => Data::list(items.iter().map(|item| self.mask_data(item))),
             Data::Map(map) => Data::map(map.entries().iter().map(|(key, item)| {
                 let key = match key {

@@ -124,11 +124,14 @@ pub fn parse_param(text: &str) -> Data {
 /// `sentinel.json`; override files change it.
 pub fn load_config(files: &dyn Files, folder: &str) -> Result<Config, Error> {
     let Some(folder) = normalize("", folder) else {
-        return Err(Error::new(ErrorKind::File, format!("the folder `{folder}` is outside of the policy set")));
+        return Err(Error::new(
+            ErrorKind::File,
+            format!("the folder `{folder}` is outside of the policy set"),
+        ));
     };
-    let mut names = files
-        .list(&folder)
-        .map_err(|error| Error::new(ErrorKind::File, format!("cannot list the policy set `{folder}`: {error}")))?;
+    let mut names = files.list(&folder).map_err(|error| {
+        Error::new(ErrorKind::File, format!("cannot list the policy set `{folder}`: {error}"))
+    })?;
     names.sort();
     let path = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
     let is_override = |name: &str| {

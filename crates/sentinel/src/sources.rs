@@ -56,7 +56,10 @@ impl<'f> Sources<'f> {
             .map_err(|why| Error::new(ErrorKind::File, format!("cannot fetch {url}: {why}")))?;
         let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if found != sum {
-            return Err(Error::new(ErrorKind::File, format!("the sha256 sum of {url} is {found}, not {sum}")));
+            return Err(Error::new(
+                ErrorKind::File,
+                format!("the sha256 sum of {url} is {found}, not {sum}"),
+            ));
         }
         String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::File, format!("{url} is not UTF-8")))
     }
@@ -119,8 +122,9 @@ fn locate(folder: &str, source: &str) -> Result<String, Error> {
         return Ok(source.to_owned());
     }
     let path = source.split_once('?').map_or(source, |(path, _)| path);
-    normalize(folder, path)
-        .ok_or_else(|| Error::new(ErrorKind::File, format!("the source `{source}` is outside of the policy set")))
+    normalize(folder, path).ok_or_else(|| {
+        Error::new(ErrorKind::File, format!("the source `{source}` is outside of the policy set"))
+    })
 }
 
 fn is_remote(source: &str) -> bool {

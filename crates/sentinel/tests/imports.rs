@@ -1,5 +1,7 @@
 //! The standard imports, as a specification.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "these are tests, with their helpers")]
+
 mod support;
 
 #[path = "imports/collection.rs"]

@@ -1,6 +1,8 @@
 //! The language, as a specification: each test is a source and what it comes to. Where the documents
 //! leave a question open, the reason for the answer stands beside the test.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "these are tests, with their helpers")]
+
 mod support;
 
 #[path = "language/arithmetic.rs"]

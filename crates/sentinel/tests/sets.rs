@@ -1,5 +1,7 @@
 //! Policy sets: configuration, modules, evaluation, outcomes; the test runner; limits; masking.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "these are tests, with their helpers")]
+
 mod support;
 
 #[path = "sets/config.rs"]

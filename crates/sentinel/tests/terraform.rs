@@ -1,5 +1,7 @@
 //! The Terraform imports, derived from plans.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "these are tests, with their helpers")]
+
 mod support;
 
 #[path = "terraform/derived.rs"]

@@ -152,7 +152,7 @@ impl Lowering<'_> {
                 self.assignable(&name)?;
                 let value = match value.kind {
                     ExprKind::Rule { when, body } => {
-                        let rule = self.rule(when, body, Some(name.text.clone()), doc, span)?;
+                        let rule = self.rule(when, *body, Some(name.text.clone()), doc, span)?;
                         Expr { kind: Kind::Rule(Arc::new(rule)), span: value.span }
                     }
                     _ => self.expr(value)?,
@@ -207,9 +207,7 @@ impl Lowering<'_> {
             StmtKind::Return(_) if !scope.in_func => {
                 return Err(self.error(span, "`return` is outside of a function"));
             }
-            StmtKind::Return(value) => {
-                ir::StmtKind::Return(value.map(|value| self.expr(value)).transpose()?)
-            }
+            StmtKind::Return(value) => ir::StmtKind::Return(value.map(|value| self.expr(value)).transpose()?),
         })
     }
 
@@ -221,7 +219,9 @@ impl Lowering<'_> {
     fn assignable(&self, name: &Name) -> Result<(), Error> {
         let shadowed = self.scopes.iter().any(|scope| scope.declares(&name.text));
         if !shadowed && self.import(&name.text).is_some() {
-            return Err(self.error(name.span, format!("`{}` is an import and cannot be assigned to", name.text)));
+            return Err(
+                self.error(name.span, format!("`{}` is an import and cannot be assigned to", name.text))
+            );
         }
         Ok(())
     }
@@ -236,7 +236,10 @@ impl Lowering<'_> {
                     let shadowed = self.scopes.iter().any(|scope| scope.declares(name));
                     return match self.import(name) {
                         Some(_) if !shadowed => Err(self
-                            .error(target.span, format!("`{name}` is an import, its data cannot be assigned to"))
+                            .error(
+                                target.span,
+                                format!("`{name}` is an import, its data cannot be assigned to"),
+                            )
                             .note("assign the data to a variable first")),
                         _ => Ok(()),
                     };
@@ -262,13 +265,13 @@ impl Lowering<'_> {
     fn rule(
         &mut self,
         when: Option<Box<ast::Expr>>,
-        body: Box<ast::Expr>,
+        body: ast::Expr,
         name: Option<Arc<str>>,
         doc: Option<String>,
         span: Span,
     ) -> Result<Rule, Error> {
         let when = when.map(|when| self.expr(*when)).transpose()?;
-        Ok(Rule { when, body: self.expr(*body)?, name, doc, span })
+        Ok(Rule { when, body: self.expr(body)?, name, doc, span })
     }
 
     // --- expressions ---
@@ -277,8 +280,8 @@ impl Lowering<'_> {
         self.expr_in(expr, false)
     }
 
-    fn boxed(&mut self, expr: Box<ast::Expr>) -> Result<Box<Expr>, Error> {
-        self.expr(*expr).map(Box::new)
+    fn boxed(&mut self, expr: ast::Expr) -> Result<Box<Expr>, Error> {
+        self.expr(expr).map(Box::new)
     }
 
     fn exprs(&mut self, exprs: Vec<ast::Expr>) -> Result<Vec<Expr>, Error> {
@@ -308,10 +311,10 @@ impl Lowering<'_> {
                     .collect::<Result<_, Error>>()?,
             ),
             ExprKind::Func(func) => Kind::Func(Arc::new(self.func(*func, span)?)),
-            ExprKind::Rule { when, body } => Kind::Rule(Arc::new(self.rule(when, body, None, None, span)?)),
-            ExprKind::Unary(op, operand) => Kind::Unary(op, self.boxed(operand)?),
+            ExprKind::Rule { when, body } => Kind::Rule(Arc::new(self.rule(when, *body, None, None, span)?)),
+            ExprKind::Unary(op, operand) => Kind::Unary(op, self.boxed(*operand)?),
             ExprKind::Chain { first, links } => {
-                let first = self.boxed(first)?;
+                let first = self.boxed(*first)?;
                 let links = links.into_iter().map(|link| match link {
                     ast::Link::Binary { op, right } => Ok(Link::Binary { op, right: self.expr(right)? }),
                     ast::Link::Test { test, span } => Ok(Link::Test { test, span }),
@@ -325,19 +328,20 @@ impl Lowering<'_> {
                         return Ok(Kind::ImportMember { import, name });
                     }
                 }
-                Kind::Select { base: self.boxed(base)?, name }
+                Kind::Select { base: self.boxed(*base)?, name }
             }
             ExprKind::Index { base, index } => {
-                Kind::Index { base: self.boxed(base)?, index: self.boxed(index)? }
+                Kind::Index { base: self.boxed(*base)?, index: self.boxed(*index)? }
             }
             ExprKind::Slice { base, low, high } => Kind::Slice {
-                base: self.boxed(base)?,
-                low: low.map(|low| self.boxed(low)).transpose()?,
-                high: high.map(|high| self.boxed(high)).transpose()?,
+                base: self.boxed(*base)?,
+                low: low.map(|low| self.boxed(*low)).transpose()?,
+                high: high.map(|high| self.boxed(*high)).transpose()?,
             },
             ExprKind::Call { callee, args } => {
-                let callee = self.boxed(callee)?;
-                if let Kind::Var(Var { otherwise: Otherwise::Builtin(Builtin::Append), slots, .. }) = &callee.kind
+                let callee = self.boxed(*callee)?;
+                if let Kind::Var(Var { otherwise: Otherwise::Builtin(Builtin::Append), slots, .. }) =
+                    &callee.kind
                     && slots.is_empty()
                     && !discarded
                 {
@@ -348,10 +352,10 @@ impl Lowering<'_> {
                 Kind::Call { callee, args: self.exprs(args)? }
             }
             ExprKind::Quantifier { kind, over, names, body } => {
-                let over = self.boxed(over)?;
+                let over = self.boxed(*over)?;
                 let mut scope = Scope::default();
                 let two = declare(&mut scope, &names);
-                let (body, _) = self.scoped(span, scope, |lowering| lowering.boxed(body))?;
+                let (body, _) = self.scoped(span, scope, |lowering| lowering.boxed(*body))?;
                 Kind::Quantifier { kind, over, two, body }
             }
         })

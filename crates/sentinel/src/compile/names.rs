@@ -41,11 +41,11 @@ impl Scope {
     pub(super) fn collect(&mut self, statements: &[Stmt]) {
         for statement in statements {
             match &statement.kind {
-                StmtKind::Assign { target: Target::Name(name), .. } | StmtKind::Func { name, .. } => {
-                    if !self.names.contains_key(&name.text) {
-                        self.names.insert(name.text.clone(), self.size as u16);
-                        self.size += 1;
-                    }
+                StmtKind::Assign { target: Target::Name(name), .. } | StmtKind::Func { name, .. }
+                    if !self.names.contains_key(&name.text) =>
+                {
+                    self.names.insert(name.text.clone(), self.size as u16);
+                    self.size += 1;
                 }
                 StmtKind::If { branches, otherwise } => {
                     branches.iter().for_each(|(_, body)| self.collect(body));

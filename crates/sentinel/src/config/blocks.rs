@@ -154,7 +154,9 @@ impl Reader<'_> {
                 self.only(&["source", "format"])?;
                 match self.required("format")?.as_str() {
                     "json" => {}
-                    other => return Err(self.error(format!("the format `{other}` is unknown; it must be `json`"))),
+                    other => {
+                        return Err(self.error(format!("the format `{other}` is unknown; it must be `json`")));
+                    }
                 }
                 ImportConfig::Static { source: self.required("source")? }
             }
@@ -167,7 +169,8 @@ impl Reader<'_> {
                 if source.is_some() {
                     warnings.push(format!("the plugin `{name}` is a program, and programs are not run"));
                 }
-                let config = Data::map(self.pairs("config")?.into_iter().map(|(k, v)| (k.as_str().to_owned(), v)));
+                let config =
+                    Data::map(self.pairs("config")?.into_iter().map(|(k, v)| (k.as_str().to_owned(), v)));
                 ImportConfig::Plugin { source, config }
             }
             other => {
@@ -223,7 +226,9 @@ impl Reader<'_> {
     }
 
     fn whole(&self) -> Data {
-        Data::map(self.block.attributes.iter().map(|(name, data, _)| (name.as_str().to_owned(), data.clone())))
+        Data::map(
+            self.block.attributes.iter().map(|(name, data, _)| (name.as_str().to_owned(), data.clone())),
+        )
     }
 }
 
@@ -241,7 +246,8 @@ pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Resul
             "policy" => {
                 let name = reader.label("the name of the policy")?;
                 let change = reader.policy()?;
-                let policy = config.policies.iter_mut().find(|known| known.name == name).ok_or_else(unknown)?;
+                let policy =
+                    config.policies.iter_mut().find(|known| known.name == name).ok_or_else(unknown)?;
                 if block.attribute("source").is_some() {
                     policy.source = change.source;
                 }
@@ -260,7 +266,8 @@ pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Resul
                         (name, ImportConfig::Module { source: reader.required("source")? })
                     }
                 };
-                let known = config.imports.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?;
+                let known =
+                    config.imports.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?;
                 known.1 = change;
             }
             "mock" => {

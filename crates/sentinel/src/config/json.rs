@@ -9,7 +9,8 @@ use crate::value::Data;
 
 fn document(source: &Source) -> Result<Data, Error> {
     let data: Data = serde_json::from_str(source.text()).map_err(|error| {
-        let before: usize = source.text().split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+        let before: usize =
+            source.text().split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let start = (before + error.column().saturating_sub(1)).min(source.text().len()) as u32;
         Error::new(ErrorKind::Config, format!("the file is no JSON: {error}"))
             .at(source, Span { start, end: start })
@@ -41,7 +42,9 @@ fn is_legacy(data: &Data) -> bool {
         || mocks.iter().any(|(_, mock)| mock.get("module").is_none() && mock.get("data").is_none())
         || bare("param", "value")
         || bare("global", "value")
-        || data.get("test").is_some_and(|test| !matches!(test.get("rules"), Some(Data::Map(_))) && !test.entries().is_empty())
+        || data.get("test").is_some_and(|test| {
+            !matches!(test.get("rules"), Some(Data::Map(_))) && !test.entries().is_empty()
+        })
 }
 
 fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
@@ -73,7 +76,9 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
             "test" => config.test = Some(pairs(value)),
             "imports" | "plugins" => {
                 for (name, plugin) in pairs(value) {
-                    config.warnings.push(format!("the plugin `{name}` is a program, and programs are not run"));
+                    config
+                        .warnings
+                        .push(format!("the plugin `{name}` is a program, and programs are not run"));
                     let config_data = plugin.get("config").cloned().unwrap_or(Data::map::<&str>([]));
                     let source = plugin.get("path").and_then(Data::as_str).map(str::to_owned);
                     config.imports.push((name, ImportConfig::Plugin { source, config: config_data }));
@@ -104,13 +109,7 @@ fn to_blocks(source: &Source, data: &Data) -> Result<Block, Error> {
 }
 
 fn empty(kind: &str, labels: Vec<String>) -> Block {
-    Block {
-        kind: kind.to_owned(),
-        labels,
-        attributes: Vec::new(),
-        blocks: Vec::new(),
-        span: Span::default(),
-    }
+    Block { kind: kind.to_owned(), labels, attributes: Vec::new(), blocks: Vec::new(), span: Span::default() }
 }
 
 fn labelled(root: &mut Block, kind: &str, count: usize, labels: Vec<String>, value: &Data) {

@@ -47,7 +47,13 @@ fn offset(text: &str, line: usize, column: usize) -> u32 {
     (before + within).min(text.len()) as u32
 }
 
-fn block(source: &Source, kind: String, labels: Vec<String>, body: &Body, span: Span) -> Result<Block, Error> {
+fn block(
+    source: &Source,
+    kind: String,
+    labels: Vec<String>,
+    body: &Body,
+    span: Span,
+) -> Result<Block, Error> {
     let mut block = Block { kind, labels, attributes: Vec::new(), blocks: Vec::new(), span };
     for structure in body {
         match structure {
@@ -121,7 +127,9 @@ fn data(source: &Source, expression: &Expression) -> Result<Data, Error> {
             }
             Data::from(text)
         }
-        Expression::HeredocTemplate(heredoc) => heredoc_text(&heredoc.template).ok_or_else(|| refuse("an interpolation"))?,
+        Expression::HeredocTemplate(heredoc) => {
+            heredoc_text(&heredoc.template).ok_or_else(|| refuse("an interpolation"))?
+        }
         Expression::Variable(_) => return Err(refuse("a variable")),
         Expression::FuncCall(_) => return Err(refuse("a function")),
         _ => return Err(refuse("this expression")),

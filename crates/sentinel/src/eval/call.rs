@@ -78,7 +78,8 @@ impl Evaluator<'_> {
         let value = self.eval(&rule.body, frame)?;
         match value {
             Value::Func(_) | Value::Builtin(_) | Value::Native(_) | Value::Rule(_) => {
-                Err(self.fault(rule.body.span, format!("the value of a rule cannot be a {}", value.type_name())))
+                Err(self
+                    .fault(rule.body.span, format!("the value of a rule cannot be a {}", value.type_name())))
             }
             value => Ok(value),
         }
@@ -158,9 +159,7 @@ impl Evaluator<'_> {
                     self.place(error, span)
                 })
             }
-            Value::Native(native) => {
-                native.call(args, span, self).map_err(|error| self.place(error, span))
-            }
+            Value::Native(native) => native.call(args, span, self).map_err(|error| self.place(error, span)),
             Value::Undefined(origin) => Ok(Value::Undefined(*origin)),
             other => Err(self.fault(span, format!("{} cannot be called", other.type_name()))),
         }
@@ -203,7 +202,9 @@ impl Evaluator<'_> {
         let imported = self.imported(import).clone();
         let value = self.member(&imported, name, span)?;
         match imported {
-            Imported::Module(_) => ops::duplicate(&value, &self.meter).map_err(|error| self.place(error, span)),
+            Imported::Module(_) => {
+                ops::duplicate(&value, &self.meter).map_err(|error| self.place(error, span))
+            }
             _ => Ok(value),
         }
     }

@@ -105,7 +105,12 @@ impl Evaluator<'_> {
         self.meter.alloc(bytes).map_err(|error| self.place(error, span))
     }
 
-    fn map_literal(&mut self, entries: &[(Expr, Expr)], span: Span, frame: &Rc<Frame>) -> Result<Value, Error> {
+    fn map_literal(
+        &mut self,
+        entries: &[(Expr, Expr)],
+        span: Span,
+        frame: &Rc<Frame>,
+    ) -> Result<Value, Error> {
         self.charge(entries.len() * size_of::<Value>() * 2, span)?;
         let mut map = BTreeMap::new();
         for (key_expr, value) in entries {
@@ -218,7 +223,8 @@ impl Evaluator<'_> {
                     BinaryOp::Or => "or",
                     _ => "xor",
                 };
-                Err(self.fault(span, format!("`{name}` needs a bool on both sides, not {}", other.type_name())))
+                Err(self
+                    .fault(span, format!("`{name}` needs a bool on both sides, not {}", other.type_name())))
             }
         }
     }
@@ -328,8 +334,9 @@ impl Evaluator<'_> {
             (Value::List(list), Value::Int(at)) => {
                 Ok(resolve_index(*at, list.len()).and_then(|at| list.get(at)).unwrap_or(missing))
             }
-            (Value::Str(text), Value::Int(at)) => Ok(resolve_index(*at, text.len())
-                .map_or(missing, |at| Value::str(&text.as_bytes()[at..=at]))),
+            (Value::Str(text), Value::Int(at)) => {
+                Ok(resolve_index(*at, text.len()).map_or(missing, |at| Value::str(&text.as_bytes()[at..=at])))
+            }
             (Value::List(_) | Value::Str(_), other) => Err(self.fault(
                 span,
                 format!("the index of a {} is an int, not {}", base.type_name(), other.type_name()),
@@ -346,7 +353,13 @@ impl Evaluator<'_> {
         Ok(method.unwrap_or(missing))
     }
 
-    fn slice(&mut self, base: &Value, low: Option<Value>, high: Option<Value>, span: Span) -> Result<Value, Error> {
+    fn slice(
+        &mut self,
+        base: &Value,
+        low: Option<Value>,
+        high: Option<Value>,
+        span: Span,
+    ) -> Result<Value, Error> {
         let length = match base {
             Value::Undefined(origin) => return Ok(Value::Undefined(*origin)),
             Value::Null => return Ok(Value::Undefined(self.here(span))),
@@ -361,7 +374,8 @@ impl Evaluator<'_> {
                 Some(Value::Int(at)) => *bound = at,
                 Some(Value::Undefined(origin)) => return Ok(Value::Undefined(origin)),
                 Some(other) => {
-                    return Err(self.fault(span, format!("the bound of a slice is an int, not {}", other.type_name())));
+                    return Err(self
+                        .fault(span, format!("the bound of a slice is an int, not {}", other.type_name())));
                 }
             }
         }

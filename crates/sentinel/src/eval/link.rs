@@ -123,8 +123,11 @@ impl Evaluator<'_> {
             return Ok(imported);
         }
         let Imported::Data(mut data) = imported else {
-            return Err(Error::new(ErrorKind::Semantic, "only a static import can be gone into at its import")
-                .note("import it whole and select what is needed"));
+            return Err(Error::new(
+                ErrorKind::Semantic,
+                "only a static import can be gone into at its import",
+            )
+            .note("import it whole and select what is needed"));
         };
         for member in &import.members {
             match data.get(member) {
@@ -168,7 +171,8 @@ impl Evaluator<'_> {
             .min();
         match near {
             Some((_, name)) => error.note(format!("did you mean `{name}`?")),
-            None => error.note("it is no standard import, and the configuration has no module or mock of this name"),
+            None => error
+                .note("it is no standard import, and the configuration has no module or mock of this name"),
         }
     }
 }

@@ -138,7 +138,8 @@ impl Evaluator<'_> {
             }
             Value::List(list) => {
                 let Value::Int(at) = index else {
-                    let error = self.fault(span, format!("the index of a list is an int, not {}", index.type_name()));
+                    let error =
+                        self.fault(span, format!("the index of a list is an int, not {}", index.type_name()));
                     return Err(self.explain(error, index));
                 };
                 let place = resolve_index(*at, list.len());
@@ -154,7 +155,10 @@ impl Evaluator<'_> {
             other => {
                 let error = self.fault(
                     span,
-                    format!("only an element of a list or a map can be assigned, not of {}", other.type_name()),
+                    format!(
+                        "only an element of a list or a map can be assigned, not of {}",
+                        other.type_name()
+                    ),
                 );
                 Err(self.explain(error, other))
             }

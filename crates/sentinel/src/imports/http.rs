@@ -207,17 +207,15 @@ fn send(call: &Call<'_, '_>, client: &Map) -> Result<Value, Error> {
         body: (!body.is_empty()).then_some(body),
         timeout: number("timeout").min(MAX_TIMEOUT as u64),
         retries: number("retries").min(MAX_RETRIES as u64),
-        verify_certificate: !matches!(
-            client.get_name(b"certificate_verification"),
-            Some(Value::Bool(false))
-        ),
+        verify_certificate: !matches!(client.get_name(b"certificate_verification"), Some(Value::Bool(false))),
         proxy: call.eval.bindings.setting("http", "proxy_address").and_then(Data::as_str).map(str::to_owned),
     };
     let response = call.eval.host.http(&request).map_err(|why| call.error(format!("failed: {why}")))?;
     let accepted = match client.get_name(b"accepted_status_codes") {
-        Some(Value::List(codes)) => {
-            codes.snapshot().iter().any(|code| matches!(code, Value::Int(code) if *code == i64::from(response.status)))
-        }
+        Some(Value::List(codes)) => codes
+            .snapshot()
+            .iter()
+            .any(|code| matches!(code, Value::Int(code) if *code == i64::from(response.status))),
         _ => response.status == 200,
     };
     if !accepted {

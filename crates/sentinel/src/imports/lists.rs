@@ -2,10 +2,11 @@
 
 use super::Call;
 use crate::error::Error;
-use crate::value::ops::{self, Truth};
 use crate::value::Value;
+use crate::value::ops::{self, Truth};
 
-pub(super) const FUNCTIONS: &[&str] = &["concat", "diff", "difference", "intersection", "sort", "sum", "union"];
+pub(super) const FUNCTIONS: &[&str] =
+    &["concat", "diff", "difference", "intersection", "sort", "sum", "union"];
 
 pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
     if call.args.is_empty() {

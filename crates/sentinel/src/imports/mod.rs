@@ -266,7 +266,12 @@ pub(crate) enum NativeFn {
 }
 
 impl NativeFn {
-    pub(crate) fn call(&self, args: Vec<Value>, span: Span, eval: &mut Evaluator<'_>) -> Result<Value, Error> {
+    pub(crate) fn call(
+        &self,
+        args: Vec<Value>,
+        span: Span,
+        eval: &mut Evaluator<'_>,
+    ) -> Result<Value, Error> {
         match self {
             NativeFn::Std { std, name } => std.call(name, args, span, eval),
             NativeFn::Method { receiver, map, name } => {

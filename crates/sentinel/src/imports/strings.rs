@@ -117,7 +117,9 @@ fn split(call: &Call<'_, '_>) -> Result<Value, Error> {
 fn replace(call: &Call<'_, '_>) -> Result<Value, Error> {
     let (text, old, new, count) = match &call.args[..] {
         [text, old, new] => (text, old, new, usize::MAX),
-        [text, old, new, Value::Int(count)] => (text, old, new, usize::try_from(*count).unwrap_or(usize::MAX)),
+        [text, old, new, Value::Int(count)] => {
+            (text, old, new, usize::try_from(*count).unwrap_or(usize::MAX))
+        }
         [_, _, _, other] => return Err(call.wanted("an int as its fourth argument", other)),
         args => return Err(call.error(format!("takes 3 or 4 arguments, not {}", args.len()))),
     };

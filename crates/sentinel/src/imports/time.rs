@@ -24,8 +24,7 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const WEEKDAYS: [&str; 7] =
-    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// Nanoseconds of the duration units.
 pub(super) fn constant(name: &str, eval: &mut Evaluator<'_>) -> Result<Option<Value>, Error> {
@@ -141,9 +140,9 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
 /// A moment from seconds, text, or a timespace.
 fn moment(call: &Call<'_, '_>, value: &Value) -> Result<Moment, Error> {
     let found = match value {
-        Value::Int(seconds) => Timestamp::from_second(*seconds)
-            .ok()
-            .map(|instant| Moment { instant, offset: Offset::UTC }),
+        Value::Int(seconds) => {
+            Timestamp::from_second(*seconds).ok().map(|instant| Moment { instant, offset: Offset::UTC })
+        }
         Value::Float(seconds) => from_seconds(*seconds),
         Value::Str(text) => parse(&text.to_text()),
         Value::Map(map) => {
@@ -153,7 +152,9 @@ fn moment(call: &Call<'_, '_>, value: &Value) -> Result<Moment, Error> {
                 _ => None,
             };
             let offset = match map.get_name(b"zone") {
-                Some(Value::Int(zone)) => i32::try_from(zone).ok().and_then(|zone| Offset::from_seconds(zone).ok()),
+                Some(Value::Int(zone)) => {
+                    i32::try_from(zone).ok().and_then(|zone| Offset::from_seconds(zone).ok())
+                }
                 _ => Some(Offset::UTC),
             };
             instant.zip(offset).map(|(instant, offset)| Moment { instant, offset })

@@ -32,7 +32,14 @@ impl<'s> Lexer<'s> {
         }
         // a byte order mark is no part of the text
         let at = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
-        Ok(Lexer { source, text: source.text().as_bytes(), at, ends_line: false, after_dot: false, after_minus: false })
+        Ok(Lexer {
+            source,
+            text: source.text().as_bytes(),
+            at,
+            ends_line: false,
+            after_dot: false,
+            after_minus: false,
+        })
     }
 
     fn span(&self, start: usize) -> Span {
@@ -240,7 +247,7 @@ impl<'s> Lexer<'s> {
             self.at += 1;
         }
         if self.peek() == b'"' {
-            let text = Str::from(&self.text[body..self.at]);
+            let text = Str::shared(&self.text[body..self.at]);
             self.at += 1;
             return Ok(Tok::Str(text));
         }
@@ -329,7 +336,9 @@ impl<'s> Lexer<'s> {
         self.at += 1;
         let rest = &self.text[self.at..];
         let Some(length) = rest.iter().position(|b| *b == b'`') else {
-            return Err(self.error(start, "a raw string is not closed").label("the closing backquote is missing"));
+            return Err(self
+                .error(start, "a raw string is not closed")
+                .label("the closing backquote is missing"));
         };
         self.at += length + 1;
         // carriage returns are dropped, so that a file's line ends do not change its values
@@ -370,7 +379,9 @@ impl<'s> Lexer<'s> {
             b':' => (Op::Colon, 1),
             other => {
                 self.at += 1;
-                return Err(self.error(start, format!("`{}` cannot be used here", (other as char).escape_default())));
+                return Err(
+                    self.error(start, format!("`{}` cannot be used here", (other as char).escape_default()))
+                );
             }
         };
         self.at += length;

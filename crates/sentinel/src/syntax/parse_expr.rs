@@ -313,7 +313,8 @@ fn parenthesized(inner: Expr) -> ExprKind {
 }
 
 fn fold_list(items: Vec<Expr>) -> ExprKind {
-    let constant = |item: &Expr| matches!(&item.kind, ExprKind::Const(data) if !matches!(data, Data::Undefined));
+    let constant =
+        |item: &Expr| matches!(&item.kind, ExprKind::Const(data) if !matches!(data, Data::Undefined));
     if !items.iter().all(constant) {
         return ExprKind::List(items);
     }
@@ -335,7 +336,8 @@ fn as_key(expr: &Expr) -> Option<Key> {
 
 fn fold_map(entries: Vec<(Expr, Expr)>) -> ExprKind {
     let constant = |(key, value): &(Expr, Expr)| {
-        as_key(key).is_some() && matches!(&value.kind, ExprKind::Const(data) if !matches!(data, Data::Undefined))
+        as_key(key).is_some()
+            && matches!(&value.kind, ExprKind::Const(data) if !matches!(data, Data::Undefined))
     };
     if !entries.iter().all(constant) {
         return ExprKind::Map(entries);

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ast::{BinaryOp, Expr, ExprKind, File, Func, Import, LoopNames, Name, Param, Stmt, StmtKind, Target};
+use super::ast::{
+    BinaryOp, Expr, ExprKind, File, Func, Import, LoopNames, Name, Param, Stmt, StmtKind, Target,
+};
 use super::lexer::{Comment, Lexer};
 use super::token::{Kw, Op, Tok, Token};
 use crate::error::{Error, ErrorKind};
@@ -61,7 +63,16 @@ impl<'s> Parser<'s> {
         let mut comments = Vec::new();
         let mut lexer = Lexer::new(source)?;
         let token = lexer.next(Some(&mut comments))?;
-        Ok(Parser { source, lexer, token, last: Span::default(), comments, names: HashMap::new(), depth: 0, marks: None })
+        Ok(Parser {
+            source,
+            lexer,
+            token,
+            last: Span::default(),
+            comments,
+            names: HashMap::new(),
+            depth: 0,
+            marks: None,
+        })
     }
 
     // --- tokens ---
@@ -128,9 +139,8 @@ impl<'s> Parser<'s> {
         )
         .label(format!("expected {expected}"));
         if matches!(self.token.tok, Tok::Semicolon { written: false }) {
-            error = error.note(
-                "a line that goes on must end with an operator, a comma or an opening bracket",
-            );
+            error =
+                error.note("a line that goes on must end with an operator, a comma or an opening bracket");
         }
         error.at(self.source, self.token.span)
     }
@@ -168,7 +178,10 @@ impl<'s> Parser<'s> {
     }
 
     /// Runs a part of the parser one level deeper.
-    pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+    pub(super) fn nested<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         if self.depth >= MAX_NESTING {
             return Err(self.error(self.token.span, format!("nested more than {MAX_NESTING} deep")));
         }
@@ -267,9 +280,11 @@ impl<'s> Parser<'s> {
             ExprKind::Const(data) => Ok(data),
             ExprKind::Name(name) if &*name == "true" => Ok(Data::Bool(true)),
             ExprKind::Name(name) if &*name == "false" => Ok(Data::Bool(false)),
-            ExprKind::List(items) => {
-                items.into_iter().map(|item| self.constant(item)).collect::<Result<Vec<_>, _>>().map(Data::list)
-            }
+            ExprKind::List(items) => items
+                .into_iter()
+                .map(|item| self.constant(item))
+                .collect::<Result<Vec<_>, _>>()
+                .map(Data::list),
             _ => Err(refused(expr.span)),
         }
     }

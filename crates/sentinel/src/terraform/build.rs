@@ -35,10 +35,7 @@ pub(super) fn str_of<'d>(data: &'d Data, name: &str) -> &'d str {
 
 /// Entries whose keys are text.
 pub(super) fn named(data: Option<&Data>) -> impl Iterator<Item = (&str, &Data)> {
-    data.map(Data::entries)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|(key, value)| Some((key.as_str()?, value)))
+    data.map(Data::entries).unwrap_or_default().iter().filter_map(|(key, value)| Some((key.as_str()?, value)))
 }
 
 /// `module.x` and a name, as the keys of tfconfig have it; at the root the name alone.
@@ -108,7 +105,11 @@ pub(super) fn module_of(data: &Data, path: &[Data]) -> Data {
 }
 
 /// The members of an old import: the root module's namespace, the paths and namespaces of all modules.
-pub(super) fn with_modules(modules: Vec<(Vec<String>, Data)>, mut members: Vec<(&str, Data)>, root: Data) -> Data {
+pub(super) fn with_modules(
+    modules: Vec<(Vec<String>, Data)>,
+    mut members: Vec<(&str, Data)>,
+    root: Data,
+) -> Data {
     let paths = modules.iter().map(|(path, _)| Data::list(path.iter().map(|name| name.as_str().into())));
     members.push(("module_paths", Data::list(paths.collect::<Vec<_>>())));
     let mut all: Vec<(Key, Data)> = root.entries().to_vec();

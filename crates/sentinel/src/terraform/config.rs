@@ -47,7 +47,8 @@ fn providers(configuration: &Data) -> Data {
 }
 
 fn walk(module: &Data, address: &str, all: &mut Collections) {
-    let within = |inner: &str| if address.is_empty() { inner.to_owned() } else { format!("{address}.{inner}") };
+    let within =
+        |inner: &str| if address.is_empty() { inner.to_owned() } else { format!("{address}.{inner}") };
     for resource in module.get("resources").map(Data::items).unwrap_or_default() {
         let full = within(str_of(resource, "address"));
         all.resources.push((Key::from(full.clone()), self::resource(resource, address, &full)));

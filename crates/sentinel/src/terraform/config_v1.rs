@@ -35,8 +35,8 @@ fn namespace(module: &Data, configuration: &Data, path: &[String]) -> Data {
         let names = by_mode[at].entry(str_of(resource, "type").to_owned()).or_default();
         names.insert(str_of(resource, "name").to_owned(), self::resource(resource));
     }
-    let [resources, data] = by_mode
-        .map(|kinds| Data::map(kinds.into_iter().map(|(kind, names)| (kind, Data::map(names)))));
+    let [resources, data] =
+        by_mode.map(|kinds| Data::map(kinds.into_iter().map(|(kind, names)| (kind, Data::map(names)))));
     let calls = named(module.get("module_calls")).map(|(name, call)| {
         let (config, references) = split(call.get("expressions"));
         let data = Data::map([
@@ -60,7 +60,10 @@ fn namespace(module: &Data, configuration: &Data, path: &[String]) -> Data {
         (name, data)
     });
     let variables = named(module.get("variables")).map(|(name, variable)| {
-        let data = Data::map([("default", null(variable, "default")), ("description", text(variable, "description"))]);
+        let data = Data::map([
+            ("default", null(variable, "default")),
+            ("description", text(variable, "description")),
+        ]);
         (name, data)
     });
     Data::map([

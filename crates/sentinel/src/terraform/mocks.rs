@@ -32,7 +32,8 @@ pub fn mocks(documents: &Documents) -> Vec<(String, String)> {
     for (name, imports, data, functions) in bundle {
         let file = format!("mock-{name}.sentinel");
         for import in imports {
-            let _ = write!(config, "mock \"{import}\" {{\n  module {{\n    source = \"{file}\"\n  }}\n}}\n\n");
+            let _ =
+                write!(config, "mock \"{import}\" {{\n  module {{\n    source = \"{file}\"\n  }}\n}}\n\n");
         }
         files.push((file, source(&data, functions)));
     }
@@ -155,7 +156,8 @@ fn literal(out: &mut String, data: &Data, depth: usize) {
 }
 
 fn is_short(data: &Data) -> bool {
-    !matches!(data, Data::List(items) if !items.is_empty()) && !matches!(data, Data::Map(map) if !map.is_empty())
+    !matches!(data, Data::List(items) if !items.is_empty())
+        && !matches!(data, Data::Map(map) if !map.is_empty())
 }
 
 fn key_text(key: &Key) -> String {

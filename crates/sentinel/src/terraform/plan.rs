@@ -19,8 +19,9 @@ pub(super) fn derive(plan: &Data) -> Data {
 }
 
 fn variables(plan: &Data) -> Data {
-    let entries = named(plan.get("variables"))
-        .map(|(name, variable)| (name, Data::map([("name", name.into()), ("value", null(variable, "value"))])));
+    let entries = named(plan.get("variables")).map(|(name, variable)| {
+        (name, Data::map([("name", name.into()), ("value", null(variable, "value"))]))
+    });
     Data::map(entries.collect::<Vec<_>>())
 }
 
@@ -60,8 +61,7 @@ fn change(change: Option<&Data>) -> Data {
 }
 
 fn output_changes(plan: &Data) -> Data {
-    let entries = named(plan.get("output_changes")).map(|(name, output)| {
-        (name, Data::map([("name", name.into()), ("change", change(Some(output)))]))
-    });
+    let entries = named(plan.get("output_changes"))
+        .map(|(name, output)| (name, Data::map([("name", name.into()), ("change", change(Some(output)))])));
     Data::map(entries.collect::<Vec<_>>())
 }

@@ -98,10 +98,7 @@ fn known(value: &Data, unknown: &Data) -> Data {
             (!is_unknown(mark)).then(|| (key.clone(), known(value, mark)))
         })),
         (Data::List(items), Data::List(marks)) => Data::list(
-            items
-                .iter()
-                .enumerate()
-                .map(|(at, item)| known(item, marks.get(at).unwrap_or(&Data::Null))),
+            items.iter().enumerate().map(|(at, item)| known(item, marks.get(at).unwrap_or(&Data::Null))),
         ),
         (value, _) => value.clone(),
     }
@@ -186,10 +183,8 @@ fn object_diff(
     types: Types<'_>,
     diff: &mut Diff,
 ) {
-    let mut names: Vec<&str> = [before, after, unknown]
-        .iter()
-        .flat_map(|data| named(Some(data)).map(|(name, _)| name))
-        .collect();
+    let mut names: Vec<&str> =
+        [before, after, unknown].iter().flat_map(|data| named(Some(data)).map(|(name, _)| name)).collect();
     names.sort_unstable();
     names.dedup();
     for name in names {

@@ -51,9 +51,11 @@ fn workspace(run: &Data) -> Data {
     members.push(("tags", or(&workspace, "tags", Data::list([]))));
     members.push(("tag_bindings", or(&workspace, "tag_bindings", Data::list([]))));
     let repository = match workspace.get("vcs_repo") {
-        Some(Data::Map(_)) => {
-            only(&workspace, "vcs_repo", &["identifier", "display_identifier", "branch", "ingress_submodules"])
-        }
+        Some(Data::Map(_)) => only(
+            &workspace,
+            "vcs_repo",
+            &["identifier", "display_identifier", "branch", "ingress_submodules"],
+        ),
         _ => Data::Null,
     };
     members.push(("vcs_repo", repository));

@@ -16,7 +16,9 @@ pub fn secrets(plan: &Data) -> Vec<String> {
     for (_, change) in plan.get("output_changes").map(Data::entries).unwrap_or_default() {
         changed(change, &mut texts);
     }
-    for document in [plan.get("planned_values"), plan.get("prior_state").and_then(|state| state.get("values"))] {
+    for document in
+        [plan.get("planned_values"), plan.get("prior_state").and_then(|state| state.get("values"))]
+    {
         let Some(values) = document else { continue };
         for (_, output) in values.get("outputs").map(Data::entries).unwrap_or_default() {
             if matches!(output.get("sensitive"), Some(Data::Bool(true)))

@@ -42,7 +42,11 @@ fn address(resource: &Data, module: &str) -> String {
     let within = address.strip_prefix(module).map_or(address, |rest| rest.trim_start_matches('.'));
     match within.strip_prefix("data.") {
         Some(plain) if str_of(resource, "mode") == "data" => {
-            if module.is_empty() { plain.to_owned() } else { format!("{module}.{plain}") }
+            if module.is_empty() {
+                plain.to_owned()
+            } else {
+                format!("{module}.{plain}")
+            }
         }
         _ => address.to_owned(),
     }

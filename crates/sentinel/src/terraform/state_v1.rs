@@ -1,6 +1,8 @@
 //! The old `tfstate`.
 
-use super::build::{ByType, empty, index_key, list, module_path, named, null, or, str_of, text, with_modules};
+use super::build::{
+    ByType, empty, index_key, list, module_path, named, null, or, str_of, text, with_modules,
+};
 use crate::value::{Data, show};
 
 pub(super) fn derive(plan: &Data) -> Data {

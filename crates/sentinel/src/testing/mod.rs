@@ -158,10 +158,11 @@ struct Filter {
 impl Filter {
     fn new(pattern: Option<&str>) -> Result<Filter, Error> {
         let regex = |text: &str| {
-            let built = crate::regexp::translate(text).and_then(|text| {
-                Regex::new(&text).map_err(|error| error.to_string())
-            });
-            built.map_err(|why| Error::new(ErrorKind::Config, format!("`{text}` is no regular expression: {why}")))
+            let built = crate::regexp::translate(text)
+                .and_then(|text| Regex::new(&text).map_err(|error| error.to_string()));
+            built.map_err(|why| {
+                Error::new(ErrorKind::Config, format!("`{text}` is no regular expression: {why}"))
+            })
         };
         let (policy, case) = match pattern {
             None => (None, None),
@@ -207,11 +208,14 @@ fn test_policy(
 ) -> PolicyReport {
     let name = name_of(path);
     let base = folder(path);
-    let cases_in = [base, "test", name].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
+    let cases_in =
+        [base, "test", name].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
     let mut report = PolicyReport { path: path.to_owned(), errors: Vec::new(), cases: Vec::new() };
     let names = match sources.files().list(&cases_in) {
         Ok(names) => names,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Vec::new()
+        }
         Err(error) => {
             report.errors.push(Error::new(ErrorKind::File, format!("cannot list `{cases_in}`: {error}")));
             return report;

@@ -84,7 +84,9 @@ fn write_case(out: &mut String, case: &CaseReport, verbose: bool) {
 fn describe(mismatch: &Mismatch) -> String {
     let Mismatch { rule, expected, actual } = mismatch;
     match actual {
-        Some(actual) => format!("expected \"{rule}\" to be {}, got: {}", show_data(expected), show_data(actual)),
+        Some(actual) => {
+            format!("expected \"{rule}\" to be {}, got: {}", show_data(expected), show_data(actual))
+        }
         None => format!("expected \"{rule}\" to be {}, but no such rule was evaluated", show_data(expected)),
     }
 }

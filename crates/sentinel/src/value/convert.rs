@@ -28,7 +28,8 @@ pub(crate) fn parse_int(text: &str) -> Option<i64> {
 /// Reads text by the syntax of float literals, where an integer literal without prefix is one too.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let numeric = unsigned.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let numeric =
+        unsigned.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
     if !numeric || !unsigned.bytes().any(|b| b.is_ascii_digit()) {
         return None;
     }
@@ -41,7 +42,8 @@ pub(crate) fn to_int(value: &Value) -> Option<i64> {
         Value::Float(f) => {
             let floor = f.floor();
             // i64::MAX itself is not a float; the next float above it does not fit
-            (floor >= -9_223_372_036_854_775_808.0 && floor < 9_223_372_036_854_775_808.0)
+            (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0)
+                .contains(&floor)
                 .then_some(floor as i64)
         }
         Value::Str(s) => s.as_str().and_then(parse_int),

@@ -151,10 +151,7 @@ impl Data {
             }
             (Data::Map(a), Data::Map(b)) => {
                 a.len() == b.len()
-                    && a.entries()
-                        .iter()
-                        .zip(b.entries())
-                        .all(|((ka, va), (kb, vb))| ka == kb && va.same(vb))
+                    && a.entries().iter().zip(b.entries()).all(|((ka, va), (kb, vb))| ka == kb && va.same(vb))
             }
             _ => false,
         }
@@ -216,9 +213,7 @@ impl From<&serde_json::Value> for Data {
             },
             Json::String(s) => s.as_str().into(),
             Json::Array(items) => Data::list(items.iter().map(Data::from)),
-            Json::Object(members) => {
-                Data::map(members.iter().map(|(k, v)| (k.as_str(), Data::from(v))))
-            }
+            Json::Object(members) => Data::map(members.iter().map(|(k, v)| (k.as_str(), Data::from(v)))),
         }
     }
 }
@@ -249,6 +244,23 @@ impl Serialize for Data {
     }
 }
 
+/// A key is text in JSON.
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl Visitor<'_> for KeyVisitor {
+            type Value = Key;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+            fn visit_str<E>(self, v: &str) -> Result<Key, E> {
+                Ok(Key::from(v))
+            }
+        }
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
 impl<'de> Deserialize<'de> for Data {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct DataVisitor;
@@ -276,7 +288,7 @@ impl<'de> Deserialize<'de> for Data {
                 Ok(Data::Float(v))
             }
             fn visit_str<E>(self, v: &str) -> Result<Data, E> {
-                Ok(v.into())
+                Ok(Data::Str(Str::shared(v.as_bytes())))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Data, A::Error> {
                 let mut items = Vec::new();
@@ -287,8 +299,8 @@ impl<'de> Deserialize<'de> for Data {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Data, A::Error> {
                 let mut entries = Vec::new();
-                while let Some((key, value)) = access.next_entry::<String, Data>()? {
-                    entries.push((Key::from(key), value));
+                while let Some(key) = access.next_key::<Key>()? {
+                    entries.push((key, access.next_value()?));
                 }
                 Ok(Data::Map(DataMap::new(entries)))
             }

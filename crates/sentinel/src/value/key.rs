@@ -82,7 +82,7 @@ impl Eq for Key {}
 
 impl From<&str> for Key {
     fn from(text: &str) -> Self {
-        Key::Str(text.into())
+        Key::Str(Str::shared(text.as_bytes()))
     }
 }
 

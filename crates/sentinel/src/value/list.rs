@@ -17,7 +17,10 @@ pub(crate) struct ListCell(RefCell<Repr>);
 enum Repr {
     /// A view. `children` holds the handles given out for nested collections, so that two reads of
     /// one element are the same collection.
-    Frozen { base: Arc<[Data]>, children: BTreeMap<u32, Value> },
+    Frozen {
+        base: Arc<[Data]>,
+        children: BTreeMap<u32, Value>,
+    },
     Owned(Vec<Value>),
 }
 
@@ -56,9 +59,9 @@ impl List {
             Repr::Frozen { base, children } => {
                 let data = base.get(index)?;
                 match data {
-                    Data::List(_) | Data::Map(_) => Some(
-                        children.entry(index as u32).or_insert_with(|| Value::from_data(data)).clone(),
-                    ),
+                    Data::List(_) | Data::Map(_) => {
+                        Some(children.entry(index as u32).or_insert_with(|| Value::from_data(data)).clone())
+                    }
                     scalar => Some(Value::from_data(scalar)),
                 }
             }

@@ -31,7 +31,10 @@ pub(crate) struct MapCell {
 
 enum Repr {
     /// A view. `children` holds the handles given out for nested collections, by position.
-    Frozen { base: DataMap, children: BTreeMap<u32, Value> },
+    Frozen {
+        base: DataMap,
+        children: BTreeMap<u32, Value>,
+    },
     Owned(BTreeMap<Key, Value>),
 }
 

@@ -142,10 +142,9 @@ pub(crate) fn contains(collection: &Value, item: &Value, meter: &Meter) -> Resul
                 meter.steps(text.len() / 64)?;
                 Ok(find(text.as_bytes(), part.as_bytes()).is_some().into())
             }
-            other => Err(Error::runtime(format!(
-                "a string can only contain a string, not {}",
-                other.type_name()
-            ))),
+            other => {
+                Err(Error::runtime(format!("a string can only contain a string, not {}", other.type_name())))
+            }
         },
         other => Err(Error::runtime(format!(
             "{} cannot contain anything: expected a list, a map or a string",

@@ -1,6 +1,8 @@
 //! Strings of the language: immutable sequences of bytes, shared.
 
 use std::borrow::Borrow;
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +10,35 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Str(Arc<[u8]>);
 
+thread_local! {
+    static SHORT: RefCell<HashSet<Str>> = RefCell::default();
+}
+
+/// The length up to which strings are looked for among those made lately, and how many are kept.
+const SHORT_LENGTH: usize = 32;
+const SHORT_COUNT: usize = 4096;
+
 impl Str {
+    /// A string that shares the memory of an equal one made lately on this thread. Documents repeat the
+    /// same few names thousands of times: shared, they fit into the cache, and comparing is quick.
+    pub(crate) fn shared(bytes: &[u8]) -> Str {
+        if bytes.len() > SHORT_LENGTH {
+            return Str::from(bytes);
+        }
+        SHORT.with(|known| {
+            let mut known = known.borrow_mut();
+            if let Some(found) = known.get(bytes) {
+                return found.clone();
+            }
+            if known.len() >= SHORT_COUNT {
+                known.clear();
+            }
+            let made = Str::from(bytes);
+            known.insert(made.clone());
+            made
+        })
+    }
+
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

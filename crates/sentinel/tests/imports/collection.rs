@@ -5,13 +5,19 @@ use crate::spec;
 const COLLECTION: &str = "import \"collection\"\n";
 
 macro_rules! collection {
-    ($source:literal) => { concat!("import \"collection\"\n", $source) };
+    ($source:literal) => {
+        concat!("import \"collection\"\n", $source)
+    };
 }
 macro_rules! lists {
-    ($source:literal) => { concat!("import \"collection/lists\" as lists\n", $source) };
+    ($source:literal) => {
+        concat!("import \"collection/lists\" as lists\n", $source)
+    };
 }
 macro_rules! maps {
-    ($source:literal) => { concat!("import \"collection/maps\" as maps\n", $source) };
+    ($source:literal) => {
+        concat!("import \"collection/maps\" as maps\n", $source)
+    };
 }
 
 spec! {
@@ -81,6 +87,8 @@ spec! {
 
 #[test]
 fn a_callback_may_change_what_is_walked() {
-    let source = format!("{COLLECTION}l = [1, 2]\nr = collection.filter(l, func(x) {{ append(l, x)\nreturn true }}) ;; [r, l]");
+    let source = format!(
+        "{COLLECTION}l = [1, 2]\nr = collection.filter(l, func(x) {{ append(l, x)\nreturn true }}) ;; [r, l]"
+    );
     crate::support::check(&source, "[[1, 2], [1, 2, 1, 2]]");
 }

@@ -3,7 +3,9 @@
 use crate::spec;
 
 macro_rules! decimal {
-    ($source:literal) => { concat!("import \"decimal\"\n;; ", $source) };
+    ($source:literal) => {
+        concat!("import \"decimal\"\n;; ", $source)
+    };
 }
 
 spec! {

@@ -42,7 +42,8 @@ impl Host for Table {
 fn run(host: &Table, source: &str) -> Outcome {
     let mut environment = Environment::default();
     environment.configure("http", Data::map([("proxy_address", "http://proxy:3128".into())]));
-    let unit = Arc::new(compile("p.sentinel", format!("import \"http\"\nimport \"json\"\n{source}")).unwrap());
+    let unit =
+        Arc::new(compile("p.sentinel", format!("import \"http\"\nimport \"json\"\n{source}")).unwrap());
     evaluate(&unit, &environment, &HashMap::new(), Limits::default(), host).outcome
 }
 
@@ -75,7 +76,9 @@ fn the_host_is_told_everything_about_the_request() {
 #[test]
 fn a_status_that_is_not_accepted_is_an_error() {
     let host = Table { status: 404, ..Table::default() };
-    let Outcome::Errored(error) = run(&host, "r = http.get(\"https://x\")\nmain = true") else { panic!("no error") };
+    let Outcome::Errored(error) = run(&host, "r = http.get(\"https://x\")\nmain = true") else {
+        panic!("no error")
+    };
     assert!(error.message().contains("got the status 404"), "{error}");
     let accepted = "r = http.accept_status_codes([404]).get(\"https://x\")\nmain = r.status_code is 404";
     assert!(run(&host, accepted).passed());

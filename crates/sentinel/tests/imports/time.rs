@@ -6,7 +6,9 @@ use crate::spec;
 use crate::support::check_in;
 
 macro_rules! time {
-    ($source:literal) => { concat!("import \"time\"\nt = time.load(\"2019-11-16T01:20:30Z\") ;; ", $source) };
+    ($source:literal) => {
+        concat!("import \"time\"\nt = time.load(\"2019-11-16T01:20:30Z\") ;; ", $source)
+    };
 }
 
 spec! {
@@ -42,7 +44,10 @@ spec! {
 
 #[test]
 fn changed_data_is_what_methods_see() {
-    crate::support::check("import \"time\"\nt = time.load(0)\nt[\"unix_nano\"] = 5000000000 ;; t.add(0).unix", "5");
+    crate::support::check(
+        "import \"time\"\nt = time.load(0)\nt[\"unix_nano\"] = 5000000000 ;; t.add(0).unix",
+        "5",
+    );
 }
 
 #[test]
@@ -52,12 +57,20 @@ fn the_configuration_gives_a_zone_and_a_time() {
         "time",
         Data::map([("timezone", "Australia/Brisbane".into()), ("fixed_time", "2020-01-01T20:00:00Z".into())]),
     );
-    check_in("import \"time\" ;; [time.now.zone_string, time.now.day, time.now.hour]", "[\"+10:00\", 2, 6]", &environment);
+    check_in(
+        "import \"time\" ;; [time.now.zone_string, time.now.day, time.now.hour]",
+        "[\"+10:00\", 2, 6]",
+        &environment,
+    );
 }
 
 #[test]
 fn an_unknown_zone_is_an_error() {
     let mut environment = Environment::default();
     environment.configure("time", Data::map([("timezone", "Nowhere/Land".into())]));
-    check_in("import \"time\" ;; time.now.hour", "error: the configured timezone `Nowhere/Land`", &environment);
+    check_in(
+        "import \"time\" ;; time.now.hour",
+        "error: the configured timezone `Nowhere/Land`",
+        &environment,
+    );
 }

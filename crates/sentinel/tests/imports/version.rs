@@ -3,7 +3,9 @@
 use crate::spec;
 
 macro_rules! version {
-    ($source:literal) => { concat!("import \"version\"\nv = version.new ;; ", $source) };
+    ($source:literal) => {
+        concat!("import \"version\"\nv = version.new ;; ", $source)
+    };
 }
 
 spec! {

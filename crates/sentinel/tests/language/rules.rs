@@ -47,7 +47,9 @@ fn main_passes_when_nothing_is_wrong() {
 
 #[test]
 fn main_fails_when_something_is_wrong() {
-    for source in ["false", "1", "-1", "0.5", "\"x\"", "[false]", "{\"a\": 1}", "rule { false }", "rule { [1] }"] {
+    for source in
+        ["false", "1", "-1", "0.5", "\"x\"", "[false]", "{\"a\": 1}", "rule { false }", "rule { [1] }"]
+    {
         assert!(matches!(outcome(&format!("main = {source}")), Outcome::Failed(_)), "{source}");
     }
 }
@@ -66,7 +68,8 @@ fn a_policy_without_main_is_an_error() {
 
 #[test]
 fn an_undefined_main_says_where_the_undefined_came_into_being() {
-    let Outcome::Undefined(Some(position)) = outcome("m = {}\nx = m.missing\nmain = rule { x and true }") else {
+    let Outcome::Undefined(Some(position)) = outcome("m = {}\nx = m.missing\nmain = rule { x and true }")
+    else {
         panic!("main is not undefined")
     };
     assert_eq!(position.to_string(), "policy.sentinel:2:5");

@@ -60,13 +60,18 @@ fn imports_have_three_kinds() {
 
 #[test]
 fn a_static_import_must_be_json() {
-    assert!(refused("import \"static\" \"s\" {\n source = \"s\"\n format = \"yaml\"\n}").contains("the format `yaml` is unknown"));
+    assert!(
+        refused("import \"static\" \"s\" {\n source = \"s\"\n format = \"yaml\"\n}")
+            .contains("the format `yaml` is unknown")
+    );
 }
 
 #[test]
 fn a_standard_import_cannot_be_replaced_but_mocked() {
     assert!(refused("module \"time\" { source = \"t.sentinel\" }").contains("`time` is a standard import"));
-    assert!(refused("import \"module\" \"strings\" { source = \"t.sentinel\" }").contains("cannot be replaced"));
+    assert!(
+        refused("import \"module\" \"strings\" { source = \"t.sentinel\" }").contains("cannot be replaced")
+    );
     let config = hcl("mock \"time\" {\n  module {\n    source = \"t.sentinel\"\n  }\n}");
     assert!(matches!(&config.mocks[0].1, Mock::Module { source } if source == "t.sentinel"));
 }
@@ -100,7 +105,10 @@ fn params_globals_and_tests() {
     assert_eq!(config.params, [("p".to_owned(), "x".into())]);
     assert_eq!(config.globals[0].1, Data::map([("a", Data::Int(1))]));
     let test = config.test.unwrap();
-    assert!(test.contains(&("main".to_owned(), Data::Bool(false))) && test.contains(&("days".to_owned(), Data::list([]))));
+    assert!(
+        test.contains(&("main".to_owned(), Data::Bool(false)))
+            && test.contains(&("days".to_owned(), Data::list([])))
+    );
     assert!(config.sentinel.is_some());
 }
 
@@ -212,7 +220,10 @@ fn a_policy_in_two_files_is_refused() {
 #[test]
 fn override_files_change_what_is_defined() {
     let files = MemFiles::new(&[
-        ("sentinel.hcl", "policy \"main\" {\n source = \"./main.sentinel\"\n enforcement_level = \"advisory\"\n}\nparam \"p\" { value = 1 }"),
+        (
+            "sentinel.hcl",
+            "policy \"main\" {\n source = \"./main.sentinel\"\n enforcement_level = \"advisory\"\n}\nparam \"p\" { value = 1 }",
+        ),
         ("a_override.hcl", "policy \"main\" { enforcement_level = \"soft-mandatory\" }"),
         ("override.hcl", "param \"p\" { value = 2 }"),
     ]);

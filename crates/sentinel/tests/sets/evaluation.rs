@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sentinel::{
-    Counts, Data, EnforcementLevel, Inputs, Limits, Outcome, PolicySet, Secrets, SetOutcome,
-};
+use sentinel::{Counts, Data, EnforcementLevel, Inputs, Limits, Outcome, PolicySet, Secrets, SetOutcome};
 
 use crate::support::{MemFiles, host};
 
@@ -37,7 +35,10 @@ fn all_passed() {
 #[test]
 fn an_advisory_failure_does_not_fail_the_set() {
     let outcome = levels(FAIL, PASS, PASS);
-    assert_eq!(outcome.counts(), Counts { passed: 2, total_failed: 1, advisory_failed: 1, ..Counts::default() });
+    assert_eq!(
+        outcome.counts(),
+        Counts { passed: 2, total_failed: 1, advisory_failed: 1, ..Counts::default() }
+    );
     assert!(outcome.result());
 }
 
@@ -53,7 +54,10 @@ fn a_hard_mandatory_failure_cannot() {
     let outcome = levels(FAIL, FAIL, FAIL);
     assert!(!outcome.result() && !outcome.can_override());
     let counts = outcome.counts();
-    assert_eq!((counts.hard_failed, counts.soft_failed, counts.advisory_failed, counts.total_failed), (1, 1, 1, 3));
+    assert_eq!(
+        (counts.hard_failed, counts.soft_failed, counts.advisory_failed, counts.total_failed),
+        (1, 1, 1, 3)
+    );
 }
 
 #[test]
@@ -68,10 +72,18 @@ fn an_error_is_a_failure_at_the_level_of_the_policy() {
 
 #[test]
 fn a_policy_that_cannot_be_compiled_fails_and_others_run() {
-    let files = MemFiles::new(&[("sentinel.hcl", LEVELS), ("a.sentinel", PASS), ("s.sentinel", PASS), ("h.sentinel", "main = ")]);
+    let files = MemFiles::new(&[
+        ("sentinel.hcl", LEVELS),
+        ("a.sentinel", PASS),
+        ("s.sentinel", PASS),
+        ("h.sentinel", "main = "),
+    ]);
     let set = PolicySet::load(&files, "").unwrap();
     let problems: Vec<_> = set.problems().map(|(name, error)| (name, error.to_string())).collect();
-    assert_eq!(problems, [("h", "h.sentinel:1:8: expected an expression, found the end of the file".to_owned())]);
+    assert_eq!(
+        problems,
+        [("h", "h.sentinel:1:8: expected an expression, found the end of the file".to_owned())]
+    );
     let outcome = set.evaluate(&Inputs::default(), Limits::default(), &host());
     assert_eq!((outcome.counts().passed, outcome.counts().hard_failed), (2, 1));
     assert!(outcome.log().contains("--> h.sentinel:1:8"), "{}", outcome.log());
@@ -81,19 +93,25 @@ fn a_policy_that_cannot_be_compiled_fails_and_others_run() {
 fn a_policy_whose_file_is_missing_fails() {
     let outcome = evaluate(&[("sentinel.hcl", "policy \"gone\" { enforcement_level = \"hard-mandatory\" }")]);
     assert!(!outcome.result());
-    assert!(matches!(&outcome.policies[0].evaluation.outcome, Outcome::Errored(error) if error.message().contains("cannot read `gone.sentinel`")));
+    assert!(
+        matches!(&outcome.policies[0].evaluation.outcome, Outcome::Errored(error) if error.message().contains("cannot read `gone.sentinel`"))
+    );
 }
 
 #[test]
 fn only_policies_that_are_listed_run() {
-    let outcome = evaluate(&[("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", PASS), ("b.sentinel", FAIL)]);
+    let outcome =
+        evaluate(&[("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", PASS), ("b.sentinel", FAIL)]);
     assert_eq!(outcome.policies.len(), 1);
 }
 
 #[test]
 fn a_set_may_lie_in_a_folder() {
     let files = MemFiles::new(&[
-        ("sets/net/sentinel.hcl", "policy \"a\" { source = \"./p/a.sentinel\" }\nmodule \"m\" { source = \"../../lib/m.sentinel\" }"),
+        (
+            "sets/net/sentinel.hcl",
+            "policy \"a\" { source = \"./p/a.sentinel\" }\nmodule \"m\" { source = \"../../lib/m.sentinel\" }",
+        ),
         ("sets/net/p/a.sentinel", "import \"m\"\nmain = m.ok"),
         ("lib/m.sentinel", "ok = true"),
     ]);
@@ -132,7 +150,10 @@ fn imports_of_the_run_are_seen() {
         imports: vec![("tfrun".to_owned(), Arc::new(Data::map([("id", "run-1".into())])))],
         ..Inputs::default()
     };
-    let files = [("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", "import \"tfrun\"\nmain = rule { tfrun.id is \"run-1\" }")];
+    let files = [
+        ("sentinel.hcl", "policy \"a\" {}"),
+        ("a.sentinel", "import \"tfrun\"\nmain = rule { tfrun.id is \"run-1\" }"),
+    ];
     assert!(evaluate_with(&files, &inputs).policies[0].evaluation.outcome.passed());
 }
 
@@ -151,11 +172,18 @@ fn remote_modules_are_https_with_a_sum() {
         let outcome = set.evaluate(&Inputs::default(), Limits::default(), &host());
         outcome.policies[0].evaluation.outcome.clone()
     };
-    let message = |outcome: Outcome| outcome.error().map(|error| error.message().to_owned()).unwrap_or_default();
+    let message =
+        |outcome: Outcome| outcome.error().map(|error| error.message().to_owned()).unwrap_or_default();
     assert!(message(load(url)).contains("has no checksum"));
-    assert!(message(load("http://example.com/m.sentinel?checksum=sha256:00")).contains("is not fetched over https"));
+    assert!(
+        message(load("http://example.com/m.sentinel?checksum=sha256:00"))
+            .contains("is not fetched over https")
+    );
     assert!(message(load("git::https://example.com/m.git")).contains("is not fetched over https"));
-    assert!(message(load(&format!("{url}?checksum=md5:d41d8cd98f00b204e9800998ecf8427e"))).contains("is no sha256 sum"));
+    assert!(
+        message(load(&format!("{url}?checksum=md5:d41d8cd98f00b204e9800998ecf8427e")))
+            .contains("is no sha256 sum")
+    );
     let wrong = message(load(&format!("{url}?checksum=sha256:{sum}")));
     assert!(wrong.contains("the sha256 sum of https://example.com/m.sentinel is"), "{wrong}");
     let right = wrong.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
@@ -165,7 +193,10 @@ fn remote_modules_are_https_with_a_sum() {
 #[test]
 fn the_log_has_the_form_of_a_policy_check() {
     let policy = "// Instances must be small.\n\nprint(\"looking\")\nsizes = rule { [1, {\"a\": \"b\"}] }\n// The decision.\nmain = rule { sizes is [] }\n";
-    let outcome = evaluate(&[("sentinel.hcl", "policy \"small\" { enforcement_level = \"soft-mandatory\" }"), ("small.sentinel", policy)]);
+    let outcome = evaluate(&[
+        ("sentinel.hcl", "policy \"small\" { enforcement_level = \"soft-mandatory\" }"),
+        ("small.sentinel", policy),
+    ]);
     let expected = "\
 Sentinel Result: false
 
@@ -227,7 +258,11 @@ fn sensitive_values_are_masked_in_everything_that_is_shown() {
         ..Inputs::default()
     };
     let outcome = evaluate_with(
-        &[("sentinel.hcl", "policy \"a\" {}\npolicy \"b\" {}"), ("a.sentinel", policy), ("b.sentinel", broken)],
+        &[
+            ("sentinel.hcl", "policy \"a\" {}\npolicy \"b\" {}"),
+            ("a.sentinel", policy),
+            ("b.sentinel", broken),
+        ],
         &inputs,
     );
     for text in [outcome.log(), outcome.json().to_string()] {
@@ -245,7 +280,10 @@ fn levels_have_names_and_an_order() {
 
 #[test]
 fn a_set_is_shared_between_threads() {
-    let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", "l = [1, 2, 3]\nappend(l, 4)\nmain = rule { length(l) is 4 }")]);
+    let files = MemFiles::new(&[
+        ("sentinel.hcl", "policy \"a\" {}"),
+        ("a.sentinel", "l = [1, 2, 3]\nappend(l, 4)\nmain = rule { length(l) is 4 }"),
+    ]);
     let set = PolicySet::load(&files, "").unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {

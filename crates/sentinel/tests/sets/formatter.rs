@@ -50,17 +50,26 @@ fn a_line_that_goes_on_is_indented_once() {
 
 #[test]
 fn clauses_of_a_case_stand_below_it() {
-    check("case x {\n  when 1,2:\n a = 1\n  else :\n a = 2\n}", "case x {\nwhen 1, 2:\n\ta = 1\nelse:\n\ta = 2\n}\n");
+    check(
+        "case x {\n  when 1,2:\n a = 1\n  else :\n a = 2\n}",
+        "case x {\nwhen 1, 2:\n\ta = 1\nelse:\n\ta = 2\n}\n",
+    );
 }
 
 #[test]
 fn values_of_maps_stand_below_each_other() {
-    check("m = {\n\"a\": 1,\n\"long\": 2,\n\"n\": [\n1,\n],\n\"bb\": 3,\n\"c\": 4,\n}", "m = {\n\t\"a\":    1,\n\t\"long\": 2,\n\t\"n\": [\n\t\t1,\n\t],\n\t\"bb\": 3,\n\t\"c\":  4,\n}\n");
+    check(
+        "m = {\n\"a\": 1,\n\"long\": 2,\n\"n\": [\n1,\n],\n\"bb\": 3,\n\"c\": 4,\n}",
+        "m = {\n\t\"a\":    1,\n\t\"long\": 2,\n\t\"n\": [\n\t\t1,\n\t],\n\t\"bb\": 3,\n\t\"c\":  4,\n}\n",
+    );
 }
 
 #[test]
 fn a_much_longer_key_starts_a_new_column() {
-    check("m = {\n\"id\": 1,\n\"a_key_that_is_very_long\": 2,\n}", "m = {\n\t\"id\": 1,\n\t\"a_key_that_is_very_long\": 2,\n}\n");
+    check(
+        "m = {\n\"id\": 1,\n\"a_key_that_is_very_long\": 2,\n}",
+        "m = {\n\t\"id\": 1,\n\t\"a_key_that_is_very_long\": 2,\n}\n",
+    );
 }
 
 #[test]

@@ -71,7 +71,10 @@ fn memory_is_limited() {
 #[test]
 fn values_are_limited_in_depth() {
     let nest = "l = []\nfor range(100000) as i { l = [l] }\n";
-    assert_eq!(limit_of(&format!("{nest}main = l == [l]"), Limits::default()), ErrorKind::Limit(Limit::Depth));
+    assert_eq!(
+        limit_of(&format!("{nest}main = l == [l]"), Limits::default()),
+        ErrorKind::Limit(Limit::Depth)
+    );
     let json = format!("import \"json\"\n{nest}main = json.marshal(l)");
     assert_eq!(limit_of(&json, Limits::default()), ErrorKind::Limit(Limit::Depth));
 }
@@ -104,7 +107,13 @@ fn a_pattern_costs_steps_by_its_text() {
 
 #[test]
 fn a_policy_within_its_limits_is_not_disturbed() {
-    let unit = Arc::new(compile("p.sentinel", "f = func(n) { if n is 0 { return 0 }\nreturn 1 + f(n - 1) }\nmain = f(1500) is 1500").unwrap());
+    let unit = Arc::new(
+        compile(
+            "p.sentinel",
+            "f = func(n) { if n is 0 { return 0 }\nreturn 1 + f(n - 1) }\nmain = f(1500) is 1500",
+        )
+        .unwrap(),
+    );
     let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
     assert!(result.outcome.passed(), "{:?}", result.outcome);
 }

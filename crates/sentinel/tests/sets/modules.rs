@@ -42,21 +42,41 @@ fn a_module_cannot_have_parameters() {
 #[test]
 fn data_of_a_module_is_handed_out_as_a_copy() {
     let module = "list = [1]\nget = func() { return list }";
-    check(&[("m", module)], "import \"m\"\nl = m.list\nappend(l, 2) ;; [l, m.list, m.get()]", "[[1, 2], [1], [1]]");
+    check(
+        &[("m", module)],
+        "import \"m\"\nl = m.list\nappend(l, 2) ;; [l, m.list, m.get()]",
+        "[[1, 2], [1], [1]]",
+    );
     check(&[("m", module)], "import \"m\"\nl = m.get()\nappend(l, 2) ;; [l, m.list]", "[[1, 2], [1]]");
-    check(&[("m", "x = {\"a\": {\"b\": 1}}")], "import \"m\"\ny = m.x\ny[\"a\"][\"b\"] = 2 ;; [y, m.x]", "[{\"a\": {\"b\": 2}}, {\"a\": {\"b\": 1}}]");
-    check(&[("m", "l = []\nappend(l, {\"a\": 1})")], "import \"m\"\ny = m.l\ny[0][\"a\"] = 2 ;; m.l", "[{\"a\": 1}]");
+    check(
+        &[("m", "x = {\"a\": {\"b\": 1}}")],
+        "import \"m\"\ny = m.x\ny[\"a\"][\"b\"] = 2 ;; [y, m.x]",
+        "[{\"a\": {\"b\": 2}}, {\"a\": {\"b\": 1}}]",
+    );
+    check(
+        &[("m", "l = []\nappend(l, {\"a\": 1})")],
+        "import \"m\"\ny = m.l\ny[0][\"a\"] = 2 ;; m.l",
+        "[{\"a\": 1}]",
+    );
 }
 
 #[test]
 fn a_module_cannot_be_assigned_through() {
-    check(&[("m", "x = {}")], "import \"m\"\nm.x[\"a\"] = 1 ;; 1", "error: `m` is an import, its data cannot be assigned to");
+    check(
+        &[("m", "x = {}")],
+        "import \"m\"\nm.x[\"a\"] = 1 ;; 1",
+        "error: `m` is an import, its data cannot be assigned to",
+    );
 }
 
 #[test]
 fn functions_of_a_module_change_its_state() {
     let module = "count = 0\nseen = []\nadd = func(x) { count += 1\nappend(seen, x)\nreturn count }";
-    check(&[("m", module)], "import \"m\"\nm.add(\"a\")\nm.add(\"b\") ;; [m.count, m.seen]", "[2, [\"a\", \"b\"]]");
+    check(
+        &[("m", module)],
+        "import \"m\"\nm.add(\"a\")\nm.add(\"b\") ;; [m.count, m.seen]",
+        "[2, [\"a\", \"b\"]]",
+    );
 }
 
 #[test]
@@ -72,7 +92,11 @@ fn a_module_is_one_in_all_that_import_it() {
         ("a", "import \"state\"\nadd = func() { return state.add() }"),
         ("b", "import \"state\" as s\nadd = func() { return s.add() }"),
     ];
-    check(&modules, "import \"a\"\nimport \"b\"\nimport \"state\"\nx = a.add()\ny = b.add() ;; [x, y, state.n]", "[1, 2, 2]");
+    check(
+        &modules,
+        "import \"a\"\nimport \"b\"\nimport \"state\"\nx = a.add()\ny = b.add() ;; [x, y, state.n]",
+        "[1, 2, 2]",
+    );
 }
 
 #[test]
@@ -83,7 +107,11 @@ fn modules_that_import_each_other_are_an_error() {
 
 #[test]
 fn modules_do_not_see_the_variables_of_policies() {
-    check(&[("m", "f = func() { return secret }")], "import \"m\"\nsecret = 1 ;; m.f()", "error: unknown identifier `secret`");
+    check(
+        &[("m", "f = func() { return secret }")],
+        "import \"m\"\nsecret = 1 ;; m.f()",
+        "error: unknown identifier `secret`",
+    );
 }
 
 #[test]
@@ -94,7 +122,10 @@ fn callbacks_see_their_own_scope() {
 
 #[test]
 fn modules_may_use_standard_imports_and_mocks() {
-    let mut environment = with(&[("m", "import \"strings\"\nimport \"tfplan/v2\" as p\nup = func() { return strings.to_upper(p.name) }")]);
+    let mut environment = with(&[(
+        "m",
+        "import \"strings\"\nimport \"tfplan/v2\" as p\nup = func() { return strings.to_upper(p.name) }",
+    )]);
     environment.set_data("tfplan/v2", Data::map([("name", "x".into())]));
     check_in("import \"m\" ;; m.up()", "\"X\"", &environment);
 }
@@ -123,9 +154,17 @@ fn rules_of_modules_are_not_in_the_trace() {
 fn a_static_import_is_a_value() {
     let mut environment = Environment::default();
     environment.set_data("people", Data::list([Data::map([("role", "Admin".into())])]));
-    check_in("import \"people\" ;; filter people as p { p.role is \"Admin\" }", "[{\"role\": \"Admin\"}]", &environment);
+    check_in(
+        "import \"people\" ;; filter people as p { p.role is \"Admin\" }",
+        "[{\"role\": \"Admin\"}]",
+        &environment,
+    );
     check_in("import \"people\" ;; length(people)", "1", &environment);
-    check_in("import \"people\"\npeople = 1 ;; 1", "error: `people` is an import and cannot be assigned to", &environment);
+    check_in(
+        "import \"people\"\npeople = 1 ;; 1",
+        "error: `people` is an import and cannot be assigned to",
+        &environment,
+    );
 }
 
 #[test]
@@ -135,7 +174,11 @@ fn a_static_import_can_be_gone_into_at_its_import() {
     environment.set_data("animals", Data::map([("dogs", dogs)]));
     check_in("import \"animals\".dogs.big as big ;; big", "[\"Labrador\"]", &environment);
     check_in("import \"animals\".dogs ;; dogs.big[0]", "\"Labrador\"", &environment);
-    check_in("import \"animals\".cats ;; 1", "error: the static import `animals` has no member `cats`", &environment);
+    check_in(
+        "import \"animals\".cats ;; 1",
+        "error: the static import `animals` has no member `cats`",
+        &environment,
+    );
 }
 
 #[test]
@@ -161,7 +204,8 @@ fn globals_are_seen_without_an_import() {
 #[test]
 fn an_unknown_import_gets_a_hint() {
     let environment = with(&[("tfplan-functions", "x = 1")]);
-    let Outcome::Errored(error) = run_in("import \"tfplan-function\" as p\nmain = true", &environment, &[]).unwrap().outcome
+    let Outcome::Errored(error) =
+        run_in("import \"tfplan-function\" as p\nmain = true", &environment, &[]).unwrap().outcome
     else {
         panic!("no error")
     };
@@ -189,5 +233,9 @@ fn a_namespace_of_the_host_has_data_and_functions() {
     environment.set_import("host", Arc::new(Host(Data::map([("x", Data::Int(1))]))));
     check_in("import \"host\" ;; [host.x, host.twice(4), host.y]", "[1, 8, undefined]", &environment);
     check_in("import \"host\" ;; host.twice(\"a\")", "error: twice needs an int", &environment);
-    check_in("import \"host\" ;; host.twice(func() { return 1 })", "error: `twice` cannot be given a func", &environment);
+    check_in(
+        "import \"host\" ;; host.twice(func() { return 1 })",
+        "error: `twice` cannot be given a func",
+        &environment,
+    );
 }

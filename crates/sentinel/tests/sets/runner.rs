@@ -23,7 +23,8 @@ fn run(files: &[(&str, &str)]) -> TestReport {
 fn a_case_without_a_test_block_expects_the_policy_to_pass() {
     let good = params("monday", 14, "");
     let bad = params("monday", 7, "");
-    let report = run(&[("policy.sentinel", POLICY), ("test/policy/good.hcl", &good), ("test/policy/bad.hcl", &bad)]);
+    let report =
+        run(&[("policy.sentinel", POLICY), ("test/policy/good.hcl", &good), ("test/policy/bad.hcl", &bad)]);
     let [bad, good] = &report.policies[0].cases[..] else { panic!("two cases") };
     assert_eq!((bad.status, good.status), (Status::Fail, Status::Pass));
     assert_eq!(report.policies[0].status(), Status::Fail);
@@ -74,7 +75,9 @@ fn a_rule_that_was_not_evaluated_fails_its_assertion() {
     let case = params("monday", 7, "test { rules = { main = false, is_weekday = true } }");
     let report = run(&[("policy.sentinel", POLICY), ("test/policy/a.hcl", &case)]);
     assert!(!report.passed());
-    assert!(report.text(false).contains("expected \"is_weekday\" to be true, but no such rule was evaluated"));
+    assert!(
+        report.text(false).contains("expected \"is_weekday\" to be true, but no such rule was evaluated")
+    );
 }
 
 #[test]
@@ -88,12 +91,18 @@ fn values_of_rules_can_be_asserted() {
 
 #[test]
 fn a_main_that_is_no_rule_can_be_asserted() {
-    assert!(run(&[("p.sentinel", "main = 1 > 2"), ("test/p/a.hcl", "test { rules = { main = false } }")]).passed());
+    assert!(
+        run(&[("p.sentinel", "main = 1 > 2"), ("test/p/a.hcl", "test { rules = { main = false } }")])
+            .passed()
+    );
 }
 
 #[test]
 fn an_undefined_main_is_not_false() {
-    let report = run(&[("p.sentinel", "m = {}\nmain = rule { m.x }"), ("test/p/a.hcl", "test { rules = { main = false } }")]);
+    let report = run(&[
+        ("p.sentinel", "m = {}\nmain = rule { m.x }"),
+        ("test/p/a.hcl", "test { rules = { main = false } }"),
+    ]);
     assert_eq!(report.policies[0].cases[0].status, Status::Fail);
     assert!(report.text(false).contains("got: undefined"));
     assert!(report.text(false).contains("came into being at p.sentinel:2:15"));
@@ -101,7 +110,10 @@ fn an_undefined_main_is_not_false() {
 
 #[test]
 fn a_runtime_error_fails_the_case_whatever_it_asserts() {
-    let report = run(&[("p.sentinel", "main = rule { 1 / 0 is 1 }"), ("test/p/a.hcl", "test { rules = { main = false } }")]);
+    let report = run(&[
+        ("p.sentinel", "main = rule { 1 / 0 is 1 }"),
+        ("test/p/a.hcl", "test { rules = { main = false } }"),
+    ]);
     assert_eq!(report.policies[0].cases[0].status, Status::Error);
     assert!(report.text(false).contains("division by zero"));
 }
@@ -130,19 +142,29 @@ fn a_policy_without_cases_is_unknown_and_does_not_fail() {
 #[test]
 fn paths_are_relative_to_the_case() {
     let files = [
-        ("policies/p.sentinel", "import \"m\"\nimport \"tfplan/v2\" as t\nimport \"s\"\nmain = m.x is 1 and t.y is 2 and s.z is 3"),
-        ("policies/test/p/a.hcl", "module \"m\" { source = \"../../../modules/m.sentinel\" }\nmock \"tfplan/v2\" {\n module {\n source = \"mocks/t.sentinel\"\n}\n}\nimport \"static\" \"s\" {\n source = \"./data/s.json\"\n format = \"json\"\n}"),
+        (
+            "policies/p.sentinel",
+            "import \"m\"\nimport \"tfplan/v2\" as t\nimport \"s\"\nmain = m.x is 1 and t.y is 2 and s.z is 3",
+        ),
+        (
+            "policies/test/p/a.hcl",
+            "module \"m\" { source = \"../../../modules/m.sentinel\" }\nmock \"tfplan/v2\" {\n module {\n source = \"mocks/t.sentinel\"\n}\n}\nimport \"static\" \"s\" {\n source = \"./data/s.json\"\n format = \"json\"\n}",
+        ),
         ("policies/test/p/mocks/t.sentinel", "y = 2"),
         ("policies/test/p/data/s.json", "{\"z\": 3}"),
         ("modules/m.sentinel", "x = 1"),
     ];
-    let report = run_tests(&MemFiles::new(&files), &["policies".into()], &TestOptions::default(), &host()).unwrap();
+    let report =
+        run_tests(&MemFiles::new(&files), &["policies".into()], &TestOptions::default(), &host()).unwrap();
     assert!(report.passed(), "{}", report.text(false));
 }
 
 #[test]
 fn a_path_out_of_the_root_is_refused() {
-    let files = [("p.sentinel", "import \"m\"\nmain = true"), ("test/p/a.hcl", "module \"m\" { source = \"../../../m.sentinel\" }")];
+    let files = [
+        ("p.sentinel", "import \"m\"\nmain = true"),
+        ("test/p/a.hcl", "module \"m\" { source = \"../../../m.sentinel\" }"),
+    ];
     assert!(run(&files).text(false).contains("is outside of the policy set"));
 }
 
@@ -177,13 +199,27 @@ fn a_pattern_chooses_policies_and_cases() {
     assert_eq!(names("ab"), ["test/ab/one.hcl", "test/ab/two.hcl"]);
     assert_eq!(names("/one"), ["test/ab/one.hcl", "test/cd/one.hcl"]);
     assert_eq!(names("^c/o"), ["test/cd/one.hcl"]);
-    assert!(run_tests(&MemFiles::new(&files), &[String::new()], &TestOptions { run: Some("(".into()), ..TestOptions::default() }, &host()).is_err());
+    assert!(
+        run_tests(
+            &MemFiles::new(&files),
+            &[String::new()],
+            &TestOptions { run: Some("(".into()), ..TestOptions::default() },
+            &host()
+        )
+        .is_err()
+    );
 }
 
 #[test]
 fn a_single_policy_can_be_tested() {
-    let files = [("a.sentinel", "main = true"), ("test/a/x.hcl", ""), ("b.sentinel", "main = false"), ("test/b/x.hcl", "")];
-    let report = run_tests(&MemFiles::new(&files), &["a.sentinel".into()], &TestOptions::default(), &host()).unwrap();
+    let files = [
+        ("a.sentinel", "main = true"),
+        ("test/a/x.hcl", ""),
+        ("b.sentinel", "main = false"),
+        ("test/b/x.hcl", ""),
+    ];
+    let report =
+        run_tests(&MemFiles::new(&files), &["a.sentinel".into()], &TestOptions::default(), &host()).unwrap();
     assert_eq!(report.policies.len(), 1);
     assert!(report.passed());
 }

@@ -47,20 +47,33 @@ fn the_plan_has_its_version_and_variables() {
 
 #[test]
 fn changes_are_keyed_by_address_and_deposed_key() {
-    plan("keys(tfplan.resource_changes)", "[\"module.net[\\\"eu.west\\\"].t_net.main\", \"t_server.gone\", \"t_server.gone:abcd1234\", \"t_server.same[\\\"k\\\"]\", \"t_server.web[0]\"]");
+    plan(
+        "keys(tfplan.resource_changes)",
+        "[\"module.net[\\\"eu.west\\\"].t_net.main\", \"t_server.gone\", \"t_server.gone:abcd1234\", \"t_server.same[\\\"k\\\"]\", \"t_server.web[0]\"]",
+    );
     plan("tfplan.resource_changes[\"t_server.gone:abcd1234\"].deposed", "\"abcd1234\"");
 }
 
 #[test]
 fn a_change_has_exactly_these_members() {
-    plan("keys(tfplan.resource_changes[\"t_server.web[0]\"])", "[\"address\", \"change\", \"deposed\", \"index\", \"mode\", \"module_address\", \"name\", \"provider_name\", \"type\"]");
-    plan("keys(tfplan.resource_changes[\"t_server.web[0]\"].change)", "[\"actions\", \"after\", \"after_unknown\", \"before\"]");
+    plan(
+        "keys(tfplan.resource_changes[\"t_server.web[0]\"])",
+        "[\"address\", \"change\", \"deposed\", \"index\", \"mode\", \"module_address\", \"name\", \"provider_name\", \"type\"]",
+    );
+    plan(
+        "keys(tfplan.resource_changes[\"t_server.web[0]\"].change)",
+        "[\"actions\", \"after\", \"after_unknown\", \"before\"]",
+    );
 }
 
 #[test]
 fn absent_members_of_a_change_have_defaults() {
     plan("r = tfplan.resource_changes[\"t_server.gone\"]", "error: expected");
-    check_in("import \"tfplan/v2\" as tfplan\nr = tfplan.resource_changes[\"t_server.gone\"] ;; [r.module_address, r.index, r.deposed, r.change.after]", "[\"\", null, \"\", null]", &environment());
+    check_in(
+        "import \"tfplan/v2\" as tfplan\nr = tfplan.resource_changes[\"t_server.gone\"] ;; [r.module_address, r.index, r.deposed, r.change.after]",
+        "[\"\", null, \"\", null]",
+        &environment(),
+    );
 }
 
 #[test]
@@ -73,14 +86,27 @@ fn what_is_unknown_is_undefined_after_the_change() {
     plan("tfplan.resource_changes[\"t_server.web[0]\"].change.after.id", "undefined");
     plan("tfplan.output_changes.later.change.after", "undefined");
     plan("tfplan.output_changes.known.change.after", "\"x\"");
-    plan("tfplan.planned_values.outputs.later", "{\"name\": \"later\", \"sensitive\": true, \"value\": undefined}");
+    plan(
+        "tfplan.planned_values.outputs.later",
+        "{\"name\": \"later\", \"sensitive\": true, \"value\": undefined}",
+    );
 }
 
 #[test]
 fn planned_resources_have_the_shape_of_the_state() {
-    plan("keys(tfplan.planned_values.resources)", "[\"module.net[\\\"eu.west\\\"].t_net.main\", \"t_image.base\", \"t_server.web[0]\"]");
-    plan("keys(tfplan.planned_values.resources[\"t_server.web[0]\"])", "[\"address\", \"depends_on\", \"deposed_key\", \"index\", \"mode\", \"module_address\", \"name\", \"provider_name\", \"tainted\", \"type\", \"values\"]");
-    check_in("import \"tfplan/v2\" as tfplan\nr = tfplan.planned_values.resources[\"module.net[\\\"eu.west\\\"].t_net.main\"] ;; [r.module_address, r.tainted, r.depends_on, r.index]", "[\"module.net[\\\"eu.west\\\"]\", true, [\"t_server.web\"], null]", &environment());
+    plan(
+        "keys(tfplan.planned_values.resources)",
+        "[\"module.net[\\\"eu.west\\\"].t_net.main\", \"t_image.base\", \"t_server.web[0]\"]",
+    );
+    plan(
+        "keys(tfplan.planned_values.resources[\"t_server.web[0]\"])",
+        "[\"address\", \"depends_on\", \"deposed_key\", \"index\", \"mode\", \"module_address\", \"name\", \"provider_name\", \"tainted\", \"type\", \"values\"]",
+    );
+    check_in(
+        "import \"tfplan/v2\" as tfplan\nr = tfplan.planned_values.resources[\"module.net[\\\"eu.west\\\"].t_net.main\"] ;; [r.module_address, r.tainted, r.depends_on, r.index]",
+        "[\"module.net[\\\"eu.west\\\"]\", true, [\"t_server.web\"], null]",
+        &environment(),
+    );
 }
 
 #[test]
@@ -92,7 +118,10 @@ fn a_data_source_has_no_prefix_in_the_state_but_in_the_configuration() {
 
 #[test]
 fn indexes_are_ints_and_strings() {
-    plan("[tfplan.resource_changes[\"t_server.web[0]\"].index, tfplan.resource_changes[\"t_server.same[\\\"k\\\"]\"].index]", "[0, \"k\"]");
+    plan(
+        "[tfplan.resource_changes[\"t_server.web[0]\"].index, tfplan.resource_changes[\"t_server.same[\\\"k\\\"]\"].index]",
+        "[0, \"k\"]",
+    );
     plan("string(tfplan.resource_changes[\"t_server.web[0]\"].index)", "\"0\"");
 }
 
@@ -110,13 +139,22 @@ fn the_whole_plan_is_there() {
 fn the_state_is_that_before_the_plan() {
     state("tfstate.terraform_version", "\"1.10.0\"");
     state("tfstate.resources[\"t_server.web[0]\"].values.size", "\"small\"");
-    state("tfstate.outputs", "{\"count\": {\"name\": \"count\", \"sensitive\": false, \"value\": 5}, \"names\": {\"name\": \"names\", \"sensitive\": true, \"value\": [\"n1\"]}}");
+    state(
+        "tfstate.outputs",
+        "{\"count\": {\"name\": \"count\", \"sensitive\": false, \"value\": 5}, \"names\": {\"name\": \"names\", \"sensitive\": true, \"value\": [\"n1\"]}}",
+    );
 }
 
 #[test]
 fn resources_of_the_configuration() {
-    config("keys(tfconfig.resources)", "[\"data.t_image.base\", \"module.net.module.deep.t_net.inner\", \"module.net.t_net.main\", \"t_server.web\"]");
-    config("keys(tfconfig.resources[\"t_server.web\"])", "[\"address\", \"config\", \"count\", \"depends_on\", \"for_each\", \"mode\", \"module_address\", \"name\", \"provider_config_key\", \"provisioners\", \"type\"]");
+    config(
+        "keys(tfconfig.resources)",
+        "[\"data.t_image.base\", \"module.net.module.deep.t_net.inner\", \"module.net.t_net.main\", \"t_server.web\"]",
+    );
+    config(
+        "keys(tfconfig.resources[\"t_server.web\"])",
+        "[\"address\", \"config\", \"count\", \"depends_on\", \"for_each\", \"mode\", \"module_address\", \"name\", \"provider_config_key\", \"provisioners\", \"type\"]",
+    );
     config("tfconfig.resources[\"t_server.web\"].count.references", "[\"var.count\"]");
     config("tfconfig.resources[\"t_server.web\"].for_each", "{}");
     config("tfconfig.resources[\"data.t_image.base\"].config", "{}");
@@ -126,33 +164,54 @@ fn resources_of_the_configuration() {
 fn providers_of_resources_in_modules_name_the_module() {
     config("tfconfig.resources[\"t_server.web\"].provider_config_key", "\"t\"");
     config("tfconfig.resources[\"module.net.t_net.main\"].provider_config_key", "\"module.net:t\"");
-    config("tfconfig.resources[\"module.net.module.deep.t_net.inner\"].provider_config_key", "\"module.net.module.deep:t\"");
+    config(
+        "tfconfig.resources[\"module.net.module.deep.t_net.inner\"].provider_config_key",
+        "\"module.net.module.deep:t\"",
+    );
 }
 
 #[test]
 fn providers_of_the_configuration() {
     config("keys(tfconfig.providers)", "[\"module.net:t\", \"t\", \"t.west\"]");
-    config("tfconfig.providers[\"t.west\"]", "{\"alias\": \"west\", \"config\": {\"region\": {\"references\": [\"var.name\"]}}, \"module_address\": \"\", \"name\": \"t\", \"provider_config_key\": \"t.west\", \"version_constraint\": \"\"}");
+    config(
+        "tfconfig.providers[\"t.west\"]",
+        "{\"alias\": \"west\", \"config\": {\"region\": {\"references\": [\"var.name\"]}}, \"module_address\": \"\", \"name\": \"t\", \"provider_config_key\": \"t.west\", \"version_constraint\": \"\"}",
+    );
     config("tfconfig.providers.t.full_name", "\"registry.terraform.io/acme/t\"");
 }
 
 #[test]
 fn provisioners_are_keyed_by_resource_and_index() {
-    config("tfconfig.provisioners", "{\"t_server.web:0\": {\"config\": {\"command\": {\"constant_value\": \"pwd\"}}, \"index\": \"0\", \"resource_address\": \"t_server.web\", \"type\": \"local-exec\"}, \"t_server.web:1\": {\"config\": {}, \"index\": \"1\", \"resource_address\": \"t_server.web\", \"type\": \"file\"}}");
+    config(
+        "tfconfig.provisioners",
+        "{\"t_server.web:0\": {\"config\": {\"command\": {\"constant_value\": \"pwd\"}}, \"index\": \"0\", \"resource_address\": \"t_server.web\", \"type\": \"local-exec\"}, \"t_server.web:1\": {\"config\": {}, \"index\": \"1\", \"resource_address\": \"t_server.web\", \"type\": \"file\"}}",
+    );
 }
 
 #[test]
 fn variables_outputs_and_module_calls() {
-    config("tfconfig.variables[\"name\"]", "{\"default\": \"web\", \"description\": \"Its name.\", \"module_address\": \"\", \"name\": \"name\"}");
+    config(
+        "tfconfig.variables[\"name\"]",
+        "{\"default\": \"web\", \"description\": \"Its name.\", \"module_address\": \"\", \"name\": \"name\"}",
+    );
     config("tfconfig.variables[\"module.net:cidr\"].default", "null");
-    config("tfconfig.outputs.later", "{\"depends_on\": [\"t_net.main\"], \"description\": \"\", \"module_address\": \"\", \"name\": \"later\", \"sensitive\": true, \"value\": {\"references\": [\"t_server.web\"]}}");
+    config(
+        "tfconfig.outputs.later",
+        "{\"depends_on\": [\"t_net.main\"], \"description\": \"\", \"module_address\": \"\", \"name\": \"later\", \"sensitive\": true, \"value\": {\"references\": [\"t_server.web\"]}}",
+    );
     config("keys(tfconfig.module_calls)", "[\"module.net:deep\", \"net\"]");
-    config("tfconfig.module_calls.net", "{\"config\": {\"cidr\": {\"constant_value\": \"10.0.0.0/8\"}}, \"count\": {}, \"depends_on\": [], \"for_each\": {\"references\": [\"var.nets\"]}, \"module_address\": \"\", \"name\": \"net\", \"source\": \"./net\", \"version_constraint\": \"2.0\"}");
+    config(
+        "tfconfig.module_calls.net",
+        "{\"config\": {\"cidr\": {\"constant_value\": \"10.0.0.0/8\"}}, \"count\": {}, \"depends_on\": [], \"for_each\": {\"references\": [\"var.nets\"]}, \"module_address\": \"\", \"name\": \"net\", \"source\": \"./net\", \"version_constraint\": \"2.0\"}",
+    );
 }
 
 #[test]
 fn strip_index_leads_from_a_change_to_its_configuration() {
-    config("tfconfig.strip_index(\"module.net[\\\"eu.west\\\"].t_net.main[0]\")", "\"module.net.t_net.main\"");
+    config(
+        "tfconfig.strip_index(\"module.net[\\\"eu.west\\\"].t_net.main[0]\")",
+        "\"module.net.t_net.main\"",
+    );
     config("tfconfig.strip_index(5)", "error: `strip_index` needs an address");
     config("tfconfig.strip_index(undefined)", "undefined");
 }
@@ -163,11 +222,19 @@ fn a_plan_without_anything_makes_empty_imports() {
     for (name, import) in imports(&Documents { plan: Data::map::<&str>([]), schemas: None, run: None }) {
         environment.set_import(name, import);
     }
-    check_in("import \"tfplan/v2\" as p ;; [p.resource_changes, p.planned_values, p.variables, p.terraform_version]", "[{}, {\"outputs\": {}, \"resources\": {}}, {}, \"\"]", &environment);
+    check_in(
+        "import \"tfplan/v2\" as p ;; [p.resource_changes, p.planned_values, p.variables, p.terraform_version]",
+        "[{}, {\"outputs\": {}, \"resources\": {}}, {}, \"\"]",
+        &environment,
+    );
     check_in("import \"tfconfig/v2\" as c ;; [c.resources, c.module_calls]", "[{}, {}]", &environment);
     check_in("import \"tfstate/v2\" as s ;; [s.resources, s.outputs]", "[{}, {}]", &environment);
     check_in("import \"tfplan\" ;; [tfplan.resources, tfplan.module_paths]", "[{}, []]", &environment);
-    check_in("import \"tfconfig\" ;; [tfconfig.resources, tfconfig.module_paths]", "[{}, [[]]]", &environment);
+    check_in(
+        "import \"tfconfig\" ;; [tfconfig.resources, tfconfig.module_paths]",
+        "[{}, [[]]]",
+        &environment,
+    );
     check_in("import \"tfstate\" ;; [tfstate.resources, tfstate.module_paths]", "[{}, []]", &environment);
     check_in("import \"tfrun\" ;; 1", "error: there is no import `tfrun`", &environment);
 }
@@ -179,17 +246,26 @@ fn a_run_has_its_members_and_no_others() {
     assert_eq!(run.get("target_addrs"), Some(&Data::Null));
     assert_eq!(run.get("refresh"), Some(&Data::Bool(false)));
     assert_eq!(format!("{:?}", run.get("organization").unwrap()), "{\"name\": \"acme\"}");
-    assert_eq!(format!("{:?}", run.get("variables").unwrap()), "{\"x\": {\"category\": \"env\", \"sensitive\": true}}");
+    assert_eq!(
+        format!("{:?}", run.get("variables").unwrap()),
+        "{\"x\": {\"category\": \"env\", \"sensitive\": true}}"
+    );
     assert!(run.get("cost_estimate").is_none());
     let workspace = run.get("workspace").unwrap();
     assert_eq!(workspace.get("description"), Some(&Data::Null));
-    assert_eq!(format!("{:?}", workspace.get("vcs_repo").unwrap()), "{\"branch\": null, \"display_identifier\": null, \"identifier\": \"a/b\", \"ingress_submodules\": null}");
+    assert_eq!(
+        format!("{:?}", workspace.get("vcs_repo").unwrap()),
+        "{\"branch\": null, \"display_identifier\": null, \"identifier\": \"a/b\", \"ingress_submodules\": null}"
+    );
 }
 
 #[test]
 fn costs_are_there_when_there_is_an_estimate() {
     let run: Data = serde_json::from_str("{\"cost_estimate\": {\"prior_monthly_cost\": \"1.0\", \"proposed_monthly_cost\": \"2.0\", \"delta_monthly_cost\": \"1.0\"}}").unwrap();
-    assert_eq!(tfrun(&run).get("cost_estimate").unwrap().get("delta_monthly_cost").unwrap().as_str(), Some("1.0"));
+    assert_eq!(
+        tfrun(&run).get("cost_estimate").unwrap().get("delta_monthly_cost").unwrap().as_str(),
+        Some("1.0")
+    );
 }
 
 #[test]
@@ -247,7 +323,10 @@ fn without_secrets(plan: &Data) -> Data {
 fn mocks_have_a_configuration_and_no_secrets() {
     let files = mocks(&documents());
     let config = &files.iter().find(|(name, _)| name == "sentinel.hcl").unwrap().1;
-    assert!(config.contains("mock \"tfplan/v2\" {\n  module {\n    source = \"mock-tfplan-v2.sentinel\"\n  }\n}\n"));
+    assert!(
+        config
+            .contains("mock \"tfplan/v2\" {\n  module {\n    source = \"mock-tfplan-v2.sentinel\"\n  }\n}\n")
+    );
     assert_eq!(sentinel::Config::parse("sentinel.hcl", config).unwrap().mocks.len(), 10);
     for (name, text) in &files {
         for secret in secrets(&documents().plan) {

@@ -13,7 +13,11 @@ fn check(import: &str, expr: &str, expected: &str) {
 fn resources_are_found_by_type_name_and_number() {
     check("tfplan", "keys(t.resources)", "[\"t_server\"]");
     check("tfplan", "keys(t.resources.t_server)", "[\"gone\", \"same\", \"web\"]");
-    check("tfplan", "[keys(t.resources.t_server.web), keys(t.resources.t_server.gone), keys(t.resources.t_server.same)]", "[[0], [0], [\"k\"]]");
+    check(
+        "tfplan",
+        "[keys(t.resources.t_server.web), keys(t.resources.t_server.gone), keys(t.resources.t_server.same)]",
+        "[[0], [0], [\"k\"]]",
+    );
     check("tfplan/v1", "keys(t.resources)", "[\"t_server\"]");
 }
 
@@ -28,7 +32,11 @@ fn modules_have_their_own_resources() {
 
 #[test]
 fn applied_is_what_will_be() {
-    check("tfplan", "t.resources.t_server.web[0].applied", "{\"disks\": [{\"gb\": 10}], \"password\": \"new-password\", \"size\": \"big\", \"tags\": {\"env\": \"dev\"}}");
+    check(
+        "tfplan",
+        "t.resources.t_server.web[0].applied",
+        "{\"disks\": [{\"gb\": 10}], \"password\": \"new-password\", \"size\": \"big\", \"tags\": {\"env\": \"dev\"}}",
+    );
     check("tfplan", "t.resources.t_server.web[0].applied.id", "undefined");
     check("tfplan", "t.resources.t_server.gone[0].applied", "undefined");
     check("tfplan", "t.resources.t_server.same[\"k\"].applied.size", "\"small\"");
@@ -36,27 +44,55 @@ fn applied_is_what_will_be() {
 
 #[test]
 fn destroy_and_requires_new() {
-    check("tfplan", "map [\"web\", \"gone\", \"same\"] as n { map values(t.resources.t_server[n]) as r { [r.destroy, r.requires_new] } }", "[[[true, true]], [[true, false]], [[false, false]]]");
+    check(
+        "tfplan",
+        "map [\"web\", \"gone\", \"same\"] as n { map values(t.resources.t_server[n]) as r { [r.destroy, r.requires_new] } }",
+        "[[[true, true]], [[true, false]], [[false, false]]]",
+    );
 }
 
 #[test]
 fn a_diff_is_flat_and_all_text() {
-    check("tfplan", "t.resources.t_server.web[0].diff.size", "{\"computed\": false, \"new\": \"big\", \"old\": \"small\"}");
-    check("tfplan", "t.resources.t_server.web[0].diff[\"tags.%\"]", "{\"computed\": false, \"new\": \"1\", \"old\": \"1\"}");
+    check(
+        "tfplan",
+        "t.resources.t_server.web[0].diff.size",
+        "{\"computed\": false, \"new\": \"big\", \"old\": \"small\"}",
+    );
+    check(
+        "tfplan",
+        "t.resources.t_server.web[0].diff[\"tags.%\"]",
+        "{\"computed\": false, \"new\": \"1\", \"old\": \"1\"}",
+    );
     check("tfplan", "t.resources.t_server.web[0].diff[\"tags.env\"].new", "\"dev\"");
     check("tfplan", "t.resources.t_server.web[0].diff[\"disks.#\"].new", "\"1\"");
     // an element that is known in parts only is told as a whole
     check("tfplan", "t.resources.t_server.web[0].diff[\"disks.0.%\"].computed", "true");
-    check("tfplan", "t.module([\"net[\\\"eu.west\\\"]\"]).resources.t_net.main[0].diff[\"ports.1\"].new", "\"2\"");
-    check("tfplan", "t.module([\"net[\\\"eu.west\\\"]\"]).resources.t_net.main[0].diff.note", "{\"computed\": false, \"new\": \"\", \"old\": \"\"}");
-    check("tfplan", "t.resources.t_server.gone[0].diff[\"tags.a\"]", "{\"computed\": false, \"new\": \"\", \"old\": \"1\"}");
+    check(
+        "tfplan",
+        "t.module([\"net[\\\"eu.west\\\"]\"]).resources.t_net.main[0].diff[\"ports.1\"].new",
+        "\"2\"",
+    );
+    check(
+        "tfplan",
+        "t.module([\"net[\\\"eu.west\\\"]\"]).resources.t_net.main[0].diff.note",
+        "{\"computed\": false, \"new\": \"\", \"old\": \"\"}",
+    );
+    check(
+        "tfplan",
+        "t.resources.t_server.gone[0].diff[\"tags.a\"]",
+        "{\"computed\": false, \"new\": \"\", \"old\": \"1\"}",
+    );
     check("tfplan", "t.resources.t_server.same[\"k\"].diff", "{}");
 }
 
 /// Without a schema it cannot be told whether an unknown attribute is a scalar, a list or a map.
 #[test]
 fn an_unknown_attribute_is_computed_however_it_is_asked_for() {
-    check("tfplan", "[t.resources.t_server.web[0].diff.id.computed, t.resources.t_server.web[0].diff[\"id.#\"].computed, t.resources.t_server.web[0].diff[\"id.%\"].computed]", "[true, true, true]");
+    check(
+        "tfplan",
+        "[t.resources.t_server.web[0].diff.id.computed, t.resources.t_server.web[0].diff[\"id.#\"].computed, t.resources.t_server.web[0].diff[\"id.%\"].computed]",
+        "[true, true, true]",
+    );
 }
 
 #[test]
@@ -71,13 +107,25 @@ fn a_schema_tells_what_an_unknown_attribute_is() {
     for (name, import) in imports(&Documents { schemas: Some(schemas), ..documents() }) {
         environment.set_import(name, import);
     }
-    check_in("import \"tfplan\" as t ;; filter t.resources.t_server.web[0].diff as k { k matches \"^id\" }", "{\"id\": {\"computed\": true, \"new\": \"\", \"old\": \"\"}}", &environment);
-    check_in("import \"tfplan\" as t\nm = t.module([\"net[\\\"eu.west\\\"]\"]) ;; keys(filter m.resources.t_net.main[0].diff as k { k matches \"^id\" })", "[\"id.#\"]", &environment);
+    check_in(
+        "import \"tfplan\" as t ;; filter t.resources.t_server.web[0].diff as k { k matches \"^id\" }",
+        "{\"id\": {\"computed\": true, \"new\": \"\", \"old\": \"\"}}",
+        &environment,
+    );
+    check_in(
+        "import \"tfplan\" as t\nm = t.module([\"net[\\\"eu.west\\\"]\"]) ;; keys(filter m.resources.t_net.main[0].diff as k { k matches \"^id\" })",
+        "[\"id.#\"]",
+        &environment,
+    );
 }
 
 #[test]
 fn variables_that_are_no_collections_are_text() {
-    check("tfplan", "[t.variables.name, t.variables.count, t.variables.tags]", "[\"web\", \"2\", {\"a\": 1}]");
+    check(
+        "tfplan",
+        "[t.variables.name, t.variables.count, t.variables.tags]",
+        "[\"web\", \"2\", {\"a\": 1}]",
+    );
 }
 
 #[test]
@@ -88,26 +136,58 @@ fn a_plan_leads_to_its_configuration_and_state() {
 
 #[test]
 fn configuration_has_constants_and_references() {
-    check("tfconfig", "t.resources.t_server.web.config", "{\"disk\": [{\"gb\": 10}], \"opts\": {\"a\": 1}, \"size\": \"big\"}");
-    check("tfconfig", "t.resources.t_server.web.references", "{\"call\": [], \"disk\": [{\"gb\": [], \"kind\": [\"var.kind\"]}], \"name\": [\"var.name\"], \"opts\": {\"a\": []}, \"size\": []}");
-    check("tfconfig", "t.resources.t_server.web.provisioners", "[{\"config\": {\"command\": \"pwd\"}, \"references\": {\"command\": []}, \"type\": \"local-exec\"}, {\"config\": {}, \"references\": {}, \"type\": \"file\"}]");
+    check(
+        "tfconfig",
+        "t.resources.t_server.web.config",
+        "{\"disk\": [{\"gb\": 10}], \"opts\": {\"a\": 1}, \"size\": \"big\"}",
+    );
+    check(
+        "tfconfig",
+        "t.resources.t_server.web.references",
+        "{\"call\": [], \"disk\": [{\"gb\": [], \"kind\": [\"var.kind\"]}], \"name\": [\"var.name\"], \"opts\": {\"a\": []}, \"size\": []}",
+    );
+    check(
+        "tfconfig",
+        "t.resources.t_server.web.provisioners",
+        "[{\"config\": {\"command\": \"pwd\"}, \"references\": {\"command\": []}, \"type\": \"local-exec\"}, {\"config\": {}, \"references\": {}, \"type\": \"file\"}]",
+    );
     check("tfconfig", "t.data.t_image.base.provisioners", "null");
 }
 
 #[test]
 fn configuration_of_modules_providers_outputs_and_variables() {
     check("tfconfig", "t.module_paths", "[[], [\"net\"], [\"net\", \"deep\"]]");
-    check("tfconfig", "t.modules", "{\"net\": {\"config\": {\"cidr\": \"10.0.0.0/8\"}, \"references\": {\"cidr\": []}, \"source\": \"./net\", \"version\": \"2.0\"}}");
+    check(
+        "tfconfig",
+        "t.modules",
+        "{\"net\": {\"config\": {\"cidr\": \"10.0.0.0/8\"}, \"references\": {\"cidr\": []}, \"source\": \"./net\", \"version\": \"2.0\"}}",
+    );
     check("tfconfig", "keys(t.module([\"net\", \"deep\"]).resources.t_net)", "[\"inner\"]");
-    check("tfconfig", "[t.providers.t.config.region, t.providers.t.version, keys(t.providers.t.alias), t.providers.t.alias.west.references.region]", "[\"eu\", \"~> 1.0\", [\"\", \"west\"], [\"var.name\"]]");
-    check("tfconfig", "[t.outputs.known.value, t.outputs.later.value, t.outputs.later.references, t.outputs.later.sensitive]", "[\"x\", undefined, [\"t_server.web\"], true]");
+    check(
+        "tfconfig",
+        "[t.providers.t.config.region, t.providers.t.version, keys(t.providers.t.alias), t.providers.t.alias.west.references.region]",
+        "[\"eu\", \"~> 1.0\", [\"\", \"west\"], [\"var.name\"]]",
+    );
+    check(
+        "tfconfig",
+        "[t.outputs.known.value, t.outputs.later.value, t.outputs.later.references, t.outputs.later.sensitive]",
+        "[\"x\", undefined, [\"t_server.web\"], true]",
+    );
     check("tfconfig", "t.variables.name", "{\"default\": \"web\", \"description\": \"Its name.\"}");
 }
 
 #[test]
 fn the_state_has_attributes_and_outputs() {
-    check("tfstate", "t.resources.t_server.web[0]", "{\"attr\": {\"id\": \"i-1\", \"size\": \"small\"}, \"depends_on\": [], \"id\": \"i-1\", \"tainted\": false}");
+    check(
+        "tfstate",
+        "t.resources.t_server.web[0]",
+        "{\"attr\": {\"id\": \"i-1\", \"size\": \"small\"}, \"depends_on\": [], \"id\": \"i-1\", \"tainted\": false}",
+    );
     check("tfstate", "t.data.t_image.base[0].id", "\"img-1\"");
-    check("tfstate", "t.outputs", "{\"count\": {\"sensitive\": false, \"type\": \"string\", \"value\": \"5\"}, \"names\": {\"sensitive\": true, \"type\": \"list\", \"value\": [\"n1\"]}}");
+    check(
+        "tfstate",
+        "t.outputs",
+        "{\"count\": {\"sensitive\": false, \"type\": \"string\", \"value\": \"5\"}, \"names\": {\"sensitive\": true, \"type\": \"list\", \"value\": [\"n1\"]}}",
+    );
     check("tfstate", "[t.terraform_version, t.module_paths]", "[\"1.10.0\", [[]]]");
 }

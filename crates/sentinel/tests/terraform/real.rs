@@ -68,12 +68,21 @@ fn policies_see_a_plan_of_the_real_terraform() {
         );
         check_in(&source, expected, &environment);
     };
-    check("keys(plan.resource_changes)", "[\"terraform_data.after\", \"terraform_data.server[0]\", \"terraform_data.server[1]\"]");
-    check("all plan.resource_changes as _, rc { rc.change.actions is [\"create\"] and rc.type is \"terraform_data\" }", "true");
+    check(
+        "keys(plan.resource_changes)",
+        "[\"terraform_data.after\", \"terraform_data.server[0]\", \"terraform_data.server[1]\"]",
+    );
+    check(
+        "all plan.resource_changes as _, rc { rc.change.actions is [\"create\"] and rc.type is \"terraform_data\" }",
+        "true",
+    );
     check("plan.resource_changes[\"terraform_data.server[1]\"].change.after.input.index", "1");
     check("plan.resource_changes[\"terraform_data.after\"].change.after.input", "undefined");
     check("plan.variables.name.value", "\"web\"");
-    check("config.resources[config.strip_index(\"terraform_data.server[1]\")].config.input.references contains \"var.name\"", "true");
+    check(
+        "config.resources[config.strip_index(\"terraform_data.server[1]\")].config.input.references contains \"var.name\"",
+        "true",
+    );
     check("old.resources.terraform_data.after[0].diff.input.computed", "true");
     check("keys(old.resources.terraform_data.server)", "[0, 1]");
     check("old.config.resources.terraform_data.server.references.input contains \"var.token\"", "true");

@@ -52,7 +52,8 @@ impl Number {
         let negative = self.is_negative() != other.is_negative();
         match (self, other) {
             (Number::Nan, _) | (_, Number::Nan) => Number::Nan,
-            (Number::Infinite { .. }, Number::Finite(value)) | (Number::Finite(value), Number::Infinite { .. })
+            (Number::Infinite { .. }, Number::Finite(value))
+            | (Number::Finite(value), Number::Infinite { .. })
                 if value.is_zero() =>
             {
                 Number::Nan
@@ -70,7 +71,11 @@ impl Number {
             (Number::Infinite { .. }, _) => Number::Infinite { negative },
             (_, Number::Infinite { .. }) => Number::Finite(BigDecimal::zero()),
             (Number::Finite(a), Number::Finite(b)) if b.is_zero() => {
-                if a.is_zero() { Number::Nan } else { Number::Infinite { negative } }
+                if a.is_zero() {
+                    Number::Nan
+                } else {
+                    Number::Infinite { negative }
+                }
             }
             (Number::Finite(a), Number::Finite(b)) => {
                 let quotient = divide(a, b, PRECISION);

@@ -141,7 +141,13 @@ impl Number {
         let text = self.text();
         let float = match self {
             Number::Nan => f64::NAN,
-            Number::Infinite { negative } => if *negative { f64::NEG_INFINITY } else { f64::INFINITY },
+            Number::Infinite { negative } => {
+                if *negative {
+                    f64::NEG_INFINITY
+                } else {
+                    f64::INFINITY
+                }
+            }
             Number::Finite(_) => text.parse().unwrap_or(f64::NAN),
         };
         let mut entries = vec![
