@@ -1,5 +1,7 @@
 //! Logs: as terraform's clients poll them, and as streams.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use std::time::Duration;

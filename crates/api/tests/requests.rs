@@ -1,5 +1,7 @@
 //! What every request goes through: tokens, bodies, headers, and who may see what.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use axum::body::Body;

@@ -1,5 +1,7 @@
 //! Runs, from being queued to what people do with them.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,7 @@
 //! Workspaces with their locks and states.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests")]
+
 mod support;
 
 use jiff::Timestamp;

@@ -1,6 +1,7 @@
 //! A real engine over a real store, with an executor whose stages never end by themselves.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
