@@ -51,23 +51,41 @@ async fn a_workspace_actor_that_panics_is_restarted_and_its_queue_goes_on() {
     assert_eq!(gate.arrivals(), 1, "applied once");
 }
 
+/// As often as the supervisor restarts an actor, and once more.
+const TOO_OFTEN: u32 = 6;
+
 #[tokio::test]
 async fn a_run_that_always_crashes_its_actor_ends_errored_and_its_workspace_goes_on() {
     let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let world = setup.workspace("net", &terraform::gated_apply(&gate)).workspace("other", terraform::SIMPLE).start();
+    let gate = setup.gate("plan");
+    let script = format!("case \" $* \" in *\" plan \"*) {};; esac", gate.wait_command());
+    let world =
+        setup.workspace_with_script("net", terraform::SIMPLE, &script).workspace("other", terraform::SIMPLE).start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
     gate.reached().await;
-    // as often as the supervisor restarts it, and once more
-    world.arm("run-actor", 6);
+    world.arm("run-actor", TOO_OFTEN);
     let run = world.ends(&run).await;
-    assert_eq!(run.state_name(), "Apply Errored");
+    assert_eq!(run.state_name(), "Plan Errored");
     assert!(run.error().is_some_and(|error| error.contains("fault injected")), "{:?}", run.error());
-    assert!(processes::with_command(world.path(), " apply ").is_empty());
-    assert!(world.resources("net").await.contains(&"terraform_data.first".to_owned()), "what it made is kept");
+    world.assert_nothing_is_left();
     gate.open();
     let next = world.queue("net").await;
     world.reaches(&next, "Needs Confirmation").await;
     let other = world.queue_as("operator", "other", auto_apply()).await;
     world.reaches(&other, "Applied").await;
+}
+
+#[tokio::test]
+async fn an_apply_is_never_killed_for_a_fault_of_the_daemon() {
+    let setup = Setup::new();
+    let gate = setup.gate("apply");
+    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    gate.reached().await;
+    world.arm("run-actor", TOO_OFTEN);
+    wait_for("the actor has panicked too often", async || world.has_struck("run-actor").then_some(())).await;
+    assert!(!processes::with_command(world.path(), " apply ").is_empty(), "terraform runs on");
+    gate.open();
+    world.reaches(&run, "Applied").await;
+    assert_eq!(world.resources("net").await, ["terraform_data.first", "terraform_data.second"]);
 }

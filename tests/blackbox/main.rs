@@ -1,6 +1,8 @@
 //! The real binary with the real terraform, from outside: what a person would see.
 //!
 //! `transitions` has a test for each row of the run lifecycle; the other modules hold the promises beside it.
+#![allow(unreachable_pub, reason = "modules of one test binary")]
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 mod bad_input;
 mod cancel;

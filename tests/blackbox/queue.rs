@@ -83,3 +83,25 @@ async fn a_workspace_that_a_run_holds_can_not_be_locked() {
     assert!(workspace.locked, "the run is its lock");
     assert!(world.client("operator").lock_workspace(&workspace.id, "").await.is_err());
 }
+
+#[tokio::test]
+async fn a_run_that_is_locked_out_while_it_waits_for_a_slot_stands_in_nobody_s_way() {
+    let setup = Setup::new().server("max_concurrent_runs = 1");
+    let gate = setup.gate("plan");
+    let script = format!("case \" $* \" in *\" plan \"*) {};; esac", gate.wait_command());
+    let world = setup
+        .workspace_with_script("busy", terraform::SIMPLE, &script)
+        .workspace("locked", terraform::SIMPLE)
+        .workspace("other", terraform::SIMPLE)
+        .start();
+    let busy = world.queue("busy").await;
+    gate.reached().await;
+    let locked_out = world.queue("locked").await;
+    let workspace = world.workspace("locked").await;
+    world.client("operator").lock_workspace(&workspace.id, "").await.unwrap();
+    let other = world.queue("other").await;
+    gate.open();
+    world.reaches(&busy, "Needs Confirmation").await;
+    world.reaches(&other, "Needs Confirmation").await;
+    assert_eq!(world.run(&locked_out).await.state_name(), "Pending");
+}

@@ -83,13 +83,18 @@ async fn secrets_and_plans_do_not_outlive_their_run() {
             workspace.with("sensitive_environment = { TOKEN = \"very-secret\" }")
         })
         .start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    world.reaches(&run, "Applied").await;
-    let directory = world.data_dir().join("runs").join(&run.id);
-    crate::support::wait_for("the run is cleaned up after", async || {
-        (!directory.join("settings.json").exists() && !directory.join("work").exists()).then_some(())
-    })
-    .await;
+    let applied = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&applied, "Applied").await;
+    let discarded = world.queue_as("operator", "net", NewRun { auto_apply: None, ..with_size("large") }).await;
+    world.reaches(&discarded, "Needs Confirmation").await;
+    world.act("operator", &discarded, client::RunAction::Discard).await.unwrap();
+    for run in [applied, discarded] {
+        let directory = world.data_dir().join("runs").join(&run.id);
+        crate::support::wait_for("the run is cleaned up after", async || {
+            (!directory.join("settings.json").exists() && !directory.join("work").exists()).then_some(())
+        })
+        .await;
+    }
     let found = std::process::Command::new("grep").args(["-rl", "very-secret"]).arg(world.data_dir()).output().unwrap();
     assert_eq!(String::from_utf8(found.stdout).unwrap(), "");
 }
@@ -121,4 +126,25 @@ resource "terraform_data" "two" {
     world.reaches(&refresh, "No Changes").await;
     let empty = world.queue_as("operator", "net", NewRun { allow_empty_apply: true, ..auto_apply() }).await;
     world.reaches(&empty, "Applied").await;
+}
+
+#[tokio::test]
+async fn a_variable_that_no_plan_holds_is_there_at_the_apply() {
+    let main = r#"
+variable "password" {
+  type      = string
+  ephemeral = true
+}
+resource "terraform_data" "thing" {
+  input = 1
+  provisioner "local-exec" {
+    command = "test ${var.password} = hidden-value"
+  }
+}
+"#;
+    let world = Setup::new()
+        .workspace_with("net", main, |workspace| workspace.with("sensitive_variables = { password = \"hidden-value\" }"))
+        .start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&run, "Applied").await;
 }

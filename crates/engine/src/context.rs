@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -97,6 +97,18 @@ impl Context {
         let mut table = lock(&self.slots);
         table.workspaces.insert(run, workspace);
         table.slots.occupy(run, urgency);
+    }
+
+    /// Gives back what runs of this workspace have and should not: those that may neither start nor have started,
+    /// since they were locked out or ended while they stood in line.
+    pub(crate) fn retain_slots(&self, workspace: WorkspaceId, keep: &HashSet<RunId>) {
+        let ghosts: Vec<RunId> = lock(&self.slots)
+            .workspaces
+            .iter()
+            .filter(|(run, of)| **of == workspace && !keep.contains(run))
+            .map(|(run, _)| *run)
+            .collect();
+        ghosts.into_iter().for_each(|run| self.release_slot(run));
     }
 
     /// Gives the run's slot, or its place in line, back, and tells those whose turn it is.

@@ -8,7 +8,7 @@ use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::actors::{Root, RootMessage};
+use crate::actors::{Root, RootMessage, bring_in_line, run_urgency};
 use crate::context::Context;
 use crate::{HostEnvironment, RunDir};
 
@@ -38,16 +38,40 @@ pub struct Engine {
 #[error("the root supervisor ended: something failed again and again; see the log")]
 pub struct Ended;
 
+/// Why the engine could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The store can't be read or written.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The root supervisor.
+    #[error(transparent)]
+    Actors(#[from] ractor::SpawnErr),
+}
+
 impl Engine {
     /// Starts the actors. What was under way when the last daemon died goes on.
     ///
     /// The second value resolves when the actors have ended: after [`Engine::stop`], or because they could not go on.
     ///
     /// # Errors
-    /// When the store can't be read.
-    pub async fn start(parts: Parts) -> Result<(Self, JoinHandle<()>), ractor::SpawnErr> {
+    /// [`StartError`].
+    pub async fn start(parts: Parts) -> Result<(Self, JoinHandle<()>), StartError> {
         let Parts { store, executor, config, program, host } = parts;
         let context = Arc::new(Context::new(store, executor, config, program, host));
+        // what executes already counts before anything else may start
+        for run in context.store.non_final_runs().await? {
+            if let Some((stage, _)) = run.state.execution() {
+                context.occupy_slot(run.id, run.workspace, run_urgency(&run, stage));
+            }
+        }
+        // whoever is told that the daemon is ready finds the workspaces there
+        bring_in_line(&context).await?;
+        tokio::spawn({
+            let context = context.clone();
+            // asked now, so that no run waits for the answer
+            async move { context.terraform.find(&context.config().server.terraform, &context.host).await }
+        });
         #[expect(
             clippy::disallowed_methods,
             reason = "the root has no supervisor: its end is the end of the daemon"

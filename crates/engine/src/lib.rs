@@ -36,7 +36,7 @@ mod variables;
 
 pub use act::RunAction;
 pub use context::HostEnvironment;
-pub use engine::{Ended, Engine, Parts};
+pub use engine::{Ended, Engine, Parts, StartError};
 pub use refusal::Refusal;
 pub use request::RunRequest;
 pub use run_dir::RunDir;

@@ -82,25 +82,60 @@ impl RunDir {
         self.execution(stage).join("log")
     }
 
-    /// Removes what must not outlive the run, secrets first: everything but logs and results.
+    /// Exists when the working directory holds a state that could not be kept anywhere else.
+    fn state_not_kept(&self) -> PathBuf {
+        self.root.join("state-not-kept")
+    }
+
+    /// Says that the working directory is the last copy of a state: no cleaning up removes it from now on.
+    ///
+    /// # Errors
+    /// When that can't be written.
+    pub(crate) fn keep_work(&self) -> std::io::Result<()> {
+        std::fs::write(self.state_not_kept(), "the state in `work` is in no state version\n")
+    }
+
+    /// Whether nothing is left that must not outlive the run.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.leftovers().is_ok_and(|leftovers| leftovers.is_empty())
+    }
+
+    /// Removes what must not outlive the run: everything but logs and results, and a state that is nowhere else.
     ///
     /// # Errors
     /// When something is there that can't be removed; calling again is safe.
     pub fn clean_up(&self) -> std::io::Result<()> {
-        for file in [
-            self.settings(),
-            self.variables(),
-            self.plan(),
-            self.plan_json(),
-            self.take_request(),
-            self.take_report(),
-            self.archive(),
-            self.policy_request(),
-            self.policy_report(),
-        ] {
-            absent(std::fs::remove_file(file))?;
+        for path in self.leftovers()? {
+            let removed = match std::fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(&path),
+                _ => std::fs::remove_file(&path),
+            };
+            absent(removed)?;
         }
-        absent(std::fs::remove_dir_all(self.work()))
+        Ok(())
+    }
+
+    fn leftovers(&self) -> std::io::Result<Vec<PathBuf>> {
+        let mut keep = Stage::EXECUTED.map(|stage| self.execution(stage)).to_vec();
+        if self.state_not_kept().exists() {
+            keep.extend([self.state_not_kept(), self.work()]);
+        }
+        // the environment of an execution that was never claimed
+        let specs = Stage::EXECUTED.map(|stage| self.execution(stage).join("spec.json"));
+        let mut leftovers: Vec<PathBuf> = specs.into_iter().filter(|spec| spec.exists()).collect();
+        match std::fs::read_dir(&self.root) {
+            Ok(entries) => {
+                for entry in entries {
+                    let path = entry?.path();
+                    if !keep.contains(&path) {
+                        leftovers.push(path);
+                    }
+                }
+                Ok(leftovers)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(leftovers),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -108,5 +143,47 @@ fn absent(result: std::io::Result<()>) -> std::io::Result<()> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_dir() -> (tempfile::TempDir, RunDir) {
+        let dir = tempfile::tempdir().unwrap();
+        let run_dir = RunDir::new(dir.path(), RunId::generate());
+        for path in [run_dir.work(), run_dir.execution(Stage::Plan)] {
+            std::fs::create_dir_all(path).unwrap();
+        }
+        for path in [
+            run_dir.settings(),
+            run_dir.settings().with_extension("tmp"),
+            run_dir.work().join("terraform.tfstate"),
+            run_dir.log(Stage::Plan),
+            run_dir.execution(Stage::Plan).join("spec.json"),
+        ] {
+            std::fs::write(path, "x").unwrap();
+        }
+        (dir, run_dir)
+    }
+
+    #[test]
+    fn nothing_outlives_a_run_but_logs_and_results() {
+        let (_dir, run_dir) = run_dir();
+        assert!(!run_dir.is_clean());
+        run_dir.clean_up().unwrap();
+        assert!(run_dir.is_clean() && run_dir.log(Stage::Plan).exists());
+        assert!(!run_dir.work().exists() && !run_dir.settings().exists());
+        run_dir.clean_up().unwrap();
+    }
+
+    #[test]
+    fn a_state_that_is_nowhere_else_is_never_removed() {
+        let (_dir, run_dir) = run_dir();
+        run_dir.keep_work().unwrap();
+        run_dir.clean_up().unwrap();
+        assert!(run_dir.work().join("terraform.tfstate").exists());
+        assert!(!run_dir.settings().exists() && run_dir.is_clean());
     }
 }

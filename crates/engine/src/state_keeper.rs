@@ -5,11 +5,14 @@
 //! Only then may the run be over. What can't be taken as a version is kept as a blob all the same, and the run
 //! says where.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use configuration::{StateKept, TakeReport};
 use lifecycle::id::StateVersionId;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use store::{AddStateError, NewStateVersion, Run, StateMeta, Workspace};
+
+use tokio::io::AsyncReadExt as _;
 
 use crate::context::Context;
 use crate::stage::StageError;
@@ -30,6 +33,11 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
+    /// Whether something is in no state version.
+    pub(crate) fn is_trouble(&self) -> bool {
+        matches!(self, Self::Trouble(_))
+    }
+
     /// What a person has to know about it.
     pub(crate) fn trouble(self) -> Option<String> {
         match self {
@@ -45,54 +53,47 @@ pub(crate) async fn current(context: &Context, workspace: &Workspace) -> Result<
     Ok(version.map(|version| context.store.blobs().path(version.digest)))
 }
 
-/// Takes the state that an apply left. Doing it again changes nothing.
-pub(crate) async fn take_back(context: &Context, run: &Run, taken: &TakeReport) -> Result<Kept, StageError> {
-    if let StateKept::ByBackend { .. } = taken.state {
-        return Ok(Kept::Nothing);
-    }
-    let mut kept = Kept::Nothing;
-    for name in FILES {
-        let path = taken.root.join(name);
-        let bytes = match tokio::fs::read(&path).await {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(StageError::NotNow(format!("can't read {}: {error}", path.display()))),
-        };
-        match take(context, run, name, bytes).await? {
-            Kept::Nothing => {}
-            version @ Kept::Version(_) => kept = version,
-            // a state that was taken from the other file settles it
-            trouble @ Kept::Trouble(_) if kept == Kept::Nothing => kept = trouble,
-            Kept::Trouble(_) => {}
-        }
-    }
-    Ok(kept)
+/// Takes the state that an apply left in `root`. Doing it again changes nothing.
+pub(crate) async fn take_back(context: &Context, run: &Run, root: &Path) -> Result<Kept, StageError> {
+    let [errored, regular] = FILES;
+    let errored = take(context, run, &root.join(errored)).await?;
+    let regular = take(context, run, &root.join(regular)).await?;
+    Ok(match (errored, regular) {
+        // it is the newer one, and the other is what terraform could not replace
+        (version @ Kept::Version(_), _) | (_, version @ Kept::Version(_)) => version,
+        (trouble @ Kept::Trouble(_), _) => trouble,
+        (Kept::Nothing, regular) => regular,
+    })
 }
 
-async fn take(context: &Context, run: &Run, name: &str, bytes: Vec<u8>) -> Result<Kept, StageError> {
+async fn take(context: &Context, run: &Run, path: &Path) -> Result<Kept, StageError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let bytes = match read_regular(path).await {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(Kept::Nothing),
+        Err(ReadError::NotRegular) => {
+            return Ok(Kept::Trouble(format!("{} is no regular file, and was not taken", path.display())));
+        }
+        Err(ReadError::Io(error)) => return Err(StageError::file("read", path, &error)),
+    };
     if bytes.is_empty() {
-        // terraform creates the file before it has anything to write, and may be killed in between
-        return Ok(match name {
-            "terraform.tfstate" => Kept::Trouble(
-                "terraform left an empty state file: what it may have made since the current state version is in no state"
-                    .to_owned(),
-            ),
-            _ => Kept::Nothing,
-        });
+        // terraform creates the file before it has anything to write, and may be killed in between; when the
+        // disk is full, it prints the state to its log instead
+        return Ok(Kept::Trouble(format!(
+            "terraform left an empty {name}: what it may have made since the current state version is in no state; \
+             look for it in the log of the apply"
+        )));
     }
     let meta = StateMeta::parse(&bytes);
     let blob = context.store.blobs().put_bytes(bytes).await?;
+    let kept_as = format!("its bytes are kept as blob {}", blob.digest);
     let meta = match meta {
         Ok(meta) => meta,
-        Err(error) => {
-            return Ok(Kept::Trouble(format!(
-                "{name} can't be read ({error}); its bytes are kept as blob {}",
-                blob.digest
-            )));
-        }
+        Err(error) => return Ok(Kept::Trouble(format!("{name} can't be read ({error}); {kept_as}"))),
     };
+    let id = StateVersionId::generate();
     let new = NewStateVersion {
-        id: StateVersionId::generate(),
+        id,
         workspace: run.workspace,
         run: Some(run.id),
         meta,
@@ -102,11 +103,36 @@ async fn take(context: &Context, run: &Run, name: &str, bytes: Vec<u8>) -> Resul
         created_by: run.created_by.clone(),
     };
     match context.store.add_state_version(new).await {
-        Ok(version) => Ok(Kept::Version(version.id)),
-        Err(AddStateError::Conflict(conflict)) => Ok(Kept::Trouble(format!(
-            "{name} was not taken as a new state version: {conflict}; its bytes are kept as blob {}",
-            blob.digest
-        ))),
+        Ok(version) if version.id == id => Ok(Kept::Version(id)),
+        // it is the current one already
+        Ok(_) => Ok(Kept::Nothing),
+        Err(AddStateError::Conflict(conflict)) => {
+            Ok(Kept::Trouble(format!("{name} was not taken as a new state version: {conflict}; {kept_as}")))
+        }
         Err(AddStateError::Store(error)) => Err(error.into()),
     }
+}
+
+enum ReadError {
+    NotRegular,
+    Io(std::io::Error),
+}
+
+/// The content of a regular file; `None` if there is nothing. A provisioner may have put anything there: a
+/// link is not followed, and a pipe is not waited for.
+async fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
+    let mut options = tokio::fs::OpenOptions::new();
+    options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    let mut file = match options.open(path).await {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Err(ReadError::NotRegular),
+        Err(error) => return Err(ReadError::Io(error)),
+    };
+    if !file.metadata().await.map_err(ReadError::Io)?.is_file() {
+        return Err(ReadError::NotRegular);
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).await.map_err(ReadError::Io)?;
+    Ok(Some(bytes))
 }

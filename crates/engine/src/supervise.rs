@@ -139,6 +139,11 @@ impl<K: Clone + Eq + Hash> Children<K> {
         self.by_key.get(key)?.cell.as_ref()
     }
 
+    /// The children that are alive.
+    pub(crate) fn alive(&self) -> impl Iterator<Item = (&K, &ActorCell)> {
+        self.by_key.iter().filter_map(|(key, child)| Some((key, child.cell.as_ref()?)))
+    }
+
     /// A child was spawned.
     pub(crate) fn started(&mut self, key: K, cell: ActorCell) {
         self.by_actor.insert(cell.get_id(), key.clone());

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
+use tokio::io::AsyncReadExt as _;
 use tokio::sync::Mutex;
 
 use crate::HostEnvironment;
@@ -32,13 +33,13 @@ impl Versions {
         };
         let changed = std::fs::metadata(&found).and_then(|meta| meta.modified()).ok();
         let key = (found.clone(), changed);
-        let mut known = self.known.lock().await;
-        if let Some(version) = known.get(&key) {
+        if let Some(version) = self.known.lock().await.get(&key) {
             return Terraform { program: found, version: Some(version.clone()) };
         }
+        // not under the lock: a binary that hangs must not keep others waiting
         let version = ask(&found, host).await;
         if let Some(version) = &version {
-            known.insert(key, version.clone());
+            self.known.lock().await.insert(key, version.clone());
         }
         Terraform { program: found, version }
     }
@@ -58,28 +59,29 @@ async fn ask(program: &Path, host: &HostEnvironment) -> Option<String> {
     struct Version {
         terraform_version: String,
     }
-    let asked = tokio::process::Command::new(program)
+    let warn = |why: &dyn std::fmt::Display| {
+        tracing::warn!(program = %program.display(), "terraform does not tell its version: {why}");
+    };
+    let child = tokio::process::Command::new(program)
         .args(["version", "-json"])
         .env_clear()
         .env("PATH", &host.path)
         .env("HOME", &host.home)
         .env("CHECKPOINT_DISABLE", "1")
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .output();
-    match tokio::time::timeout(Duration::from_secs(10), asked).await {
-        Ok(Ok(output)) => {
-            serde_json::from_slice::<Version>(&output.stdout).ok().map(|version| version.terraform_version)
-        }
-        Ok(Err(error)) => {
-            tracing::warn!(program = %program.display(), %error, "can't ask terraform for its version");
-            None
-        }
-        Err(_elapsed) => {
-            tracing::warn!(program = %program.display(), "terraform didn't tell its version within ten seconds");
-            None
-        }
+        .spawn();
+    let mut child = child.inspect_err(|error| warn(error)).ok()?;
+    let mut said = Vec::new();
+    let stdout = child.stdout.as_mut()?;
+    let heard = tokio::time::timeout(Duration::from_secs(10), stdout.read_to_end(&mut said)).await;
+    if heard.is_err() {
+        warn(&"no answer within ten seconds");
     }
+    // it has said what it had to say, or hangs
+    let _ = child.kill().await;
+    serde_json::from_slice::<Version>(&said).ok().map(|version| version.terraform_version)
 }
 
 /// The three lines that clients of the API expect at the head of a log, and drop (tfe-api.md 4.10).

@@ -64,9 +64,11 @@ impl Slots {
 
     /// Gives the run's slot or its place in line back. Returns the runs that should ask again now.
     pub fn release(&mut self, run: RunId) -> Vec<RunId> {
+        let before = (self.held.len(), self.waiting.len());
         self.held.remove(&run);
         self.waiting.retain(|_, waiter| *waiter != run);
-        self.turn()
+        // who gives nothing back has nobody to wake: two that did would wake each other for ever
+        if before == (self.held.len(), self.waiting.len()) { Vec::new() } else { self.turn() }
     }
 
     /// Changes the limit. Returns the runs that should ask again now.
@@ -141,6 +143,15 @@ mod tests {
         assert!(!slots.request(run(3), Urgency::Plan));
         assert_eq!(slots.release(run(2)), []);
         assert_eq!(slots.release(run(1)), [run(3)]);
+    }
+
+    #[test]
+    fn giving_back_nothing_wakes_nobody() {
+        let mut slots = Slots::new(1);
+        assert!(slots.request(run(1), Urgency::Plan));
+        assert!(!slots.request(run(2), Urgency::Plan));
+        assert_eq!(slots.release(run(1)), [run(2)]);
+        assert_eq!(slots.release(run(1)), []);
     }
 
     #[test]

@@ -162,6 +162,8 @@ pub(crate) fn succession(
     match given.serial.cmp(&current.serial) {
         Ordering::Less => Err(StateConflict::OlderSerial { current: current.serial, given: given.serial }),
         Ordering::Equal if current_digest == given_digest => Ok(Succession::Same),
+        // a newer terraform writes the state in its own format and leaves the serial as it is
+        Ordering::Equal if current.terraform_version != given.terraform_version => Ok(Succession::Next),
         Ordering::Equal => Err(StateConflict::OtherContent { serial: given.serial }),
         Ordering::Greater => Ok(Succession::Next),
     }

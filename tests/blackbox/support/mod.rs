@@ -8,9 +8,9 @@ mod world;
 
 use std::time::{Duration, Instant};
 
-pub use daemon::{BINARY, Daemon, command};
+pub use daemon::{Daemon, command};
 pub use gate::Gate;
-pub use world::{Setup, Workspace, World};
+pub use world::{Setup, World};
 
 /// How long anything may take. Generous: a test that fails waits for it, one that passes does not.
 pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -22,7 +22,7 @@ resource "terraform_data" "thing" {
   input = 1
   lifecycle {
     precondition {
-      condition     = 1 == 2
+      condition     = terraform.workspace == "elsewhere"
       error_message = "one is not two"
     }
   }

@@ -1,4 +1,6 @@
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use executor::{Delivery, Observation};
 use lifecycle::id::RunId;
@@ -21,6 +23,13 @@ pub(crate) struct RunState {
     context: Arc<Context>,
     run: RunId,
     watch: Option<Watch>,
+    /// How often in a row looking has failed.
+    failures: u32,
+}
+
+/// The pause before a failed look is tried again: from a quarter of a second to half a minute.
+fn pause_after(failures: u32) -> Duration {
+    Duration::from_millis(250).saturating_mul(1 << failures.min(7)).min(Duration::from_secs(30))
 }
 
 pub(crate) enum RunMessage {
@@ -52,7 +61,7 @@ impl Actor for Run {
         (context, run): Self::Arguments,
     ) -> Result<RunState, ActorProcessingErr> {
         myself.send_message(RunMessage::Look)?;
-        Ok(RunState { context, run, watch: None })
+        Ok(RunState { context, run, watch: None, failures: 0 })
     }
 
     async fn handle(
@@ -61,8 +70,23 @@ impl Actor for Run {
         RunMessage::Look: RunMessage,
         state: &mut RunState,
     ) -> Result<(), ActorProcessingErr> {
-        while let Next::Again = look(&myself, state).await? {}
-        Ok(())
+        loop {
+            match look(&myself, state).await {
+                Ok(Next::Again) => {}
+                Ok(Next::Wait) => {
+                    state.failures = 0;
+                    return Ok(());
+                }
+                // a full disk, a busy database: the run waits until it is better, and its terraform runs on
+                Err(error) => {
+                    let pause = pause_after(state.failures);
+                    state.failures = state.failures.saturating_add(1);
+                    tracing::error!(run = %state.run, %error, ?pause, "can't go on with the run; trying again");
+                    myself.send_after(pause, || RunMessage::Look);
+                    return Ok(());
+                }
+            }
+        }
     }
 }
 
@@ -72,7 +96,7 @@ enum Next {
     Wait,
 }
 
-#[tracing::instrument(name = "run", skip_all, fields(run = %state.run))]
+#[tracing::instrument(name = "run", parent = None, skip_all, fields(run = %state.run))]
 async fn look(myself: &ActorRef<RunMessage>, state: &mut RunState) -> Result<Next, ActorProcessingErr> {
     fault::point(&state.context.data_dir, "run-actor");
     let context = state.context.clone();
@@ -103,7 +127,9 @@ async fn look(myself: &ActorRef<RunMessage>, state: &mut RunState) -> Result<Nex
             context.release_slot(run.id);
             // the next run does not wait for the cleaning up
             context.hint(run.workspace);
-            RunDir::new(&context.data_dir, run.id).clean_up()?;
+            let run_dir = RunDir::new(&context.data_dir, run.id);
+            // a working directory can hold hundreds of megabytes of providers
+            tokio::task::spawn_blocking(move || run_dir.clean_up()).await??;
             myself.stop(None);
             Ok(Next::Wait)
         }
@@ -125,7 +151,7 @@ async fn execute(
         Observation::NotStarted if wish == Execution::Running => return launch(&context, run, stage).await,
         // a launch whose caller died may still be under way: from here on it can't start anything
         Observation::NotStarted => {
-            context.executor.revoke(&directory).await?;
+            revoke(&context, &directory).await?;
             return Ok(Next::Again);
         }
         Observation::Running(running) => {
@@ -154,6 +180,7 @@ async fn execute(
     let conclusion = match stage::conclude(&context, run, &workspace, stage, &ended).await {
         Ok(conclusion) => conclusion,
         Err(StageError::Impossible(why)) => stage::failed(stage, why),
+        // a stage that could have written state is over only when that is kept
         Err(error @ StageError::NotNow(_)) => return Err(error.into()),
     };
     state.watch = None;
@@ -172,12 +199,25 @@ async fn launch(context: &Context, run: &store::Run, stage: Stage) -> Result<Nex
             tracing::info!(%stage, "launched");
         }
         Err(StageError::Impossible(why)) => {
-            let Conclusion { event, why, update } = stage::failed(stage, why);
-            record(context, run, event, why, update).await?;
+            // a launch whose caller died may still be under way
+            if revoke(context, &RunDir::new(&context.data_dir, run.id).execution(stage)).await? {
+                let Conclusion { event, why, update } = stage::failed(stage, why);
+                record(context, run, event, why, update).await?;
+            }
         }
         Err(error @ StageError::NotNow(_)) => return Err(error.into()),
     }
     Ok(Next::Again)
+}
+
+/// Sees that an execution which was not started can't be any more; false: it was, or is about to be.
+async fn revoke(context: &Context, directory: &Path) -> Result<bool, ActorProcessingErr> {
+    let revoked = context.executor.revoke(directory).await?;
+    if !revoked {
+        // an executor is about to claim it
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(revoked)
 }
 
 /// Has the actor look again when the execution ends.
@@ -199,7 +239,7 @@ fn watch(myself: &ActorRef<RunMessage>, state: &mut RunState, stage: Stage) {
     state.watch = Some(Watch { stage, task });
 }
 
-fn urgency(run: &store::Run, stage: Stage) -> Urgency {
+pub(crate) fn urgency(run: &store::Run, stage: Stage) -> Urgency {
     match (stage, run.facts.plan_only) {
         (_, true) => Urgency::PlanOnly,
         (Stage::Apply, false) => Urgency::Apply,
@@ -222,52 +262,87 @@ async fn record(
     }
 }
 
-/// Ends a run whose actor can't drive it: its processes are killed, what they wrote is kept where that is
-/// possible, and the run ends errored (or canceled, if somebody wanted that).
-pub(crate) async fn give_up(context: &Context, run: RunId, reason: &str) -> Result<(), ActorProcessingErr> {
+/// Ends a run whose actor keeps failing, without it. A plan or a check is killed and the run ends errored. An
+/// apply is never killed for a fault of ours: it goes on to its own end, which decides, unless somebody cancelled.
+pub(crate) async fn give_up(context: &Context, id: RunId, reason: &str) -> Result<(), ActorProcessingErr> {
     let why = format!("signalbox could not go on with this run: {reason}");
     loop {
-        let run = context.store.run(run).await?;
+        let run = context.store.run(id).await?;
         let conclusion = match run.state {
             State::Planning(Work::Queued) | State::Applying(Work::Queued) => {
                 Conclusion { event: Event::Launch, why: None, update: RunUpdate::default() }
             }
-            State::PolicyChecked => {
+            State::PolicyChecked if run.facts.can_be_auto_applied() => {
                 Conclusion { event: Event::AutoApply, why: None, update: RunUpdate::default() }
             }
             state => match state.execution() {
-                Some((stage, _)) => {
-                    end_execution(context, &run, stage).await?;
-                    let kept = match stage {
-                        Stage::Apply => stage::rescue_state(context, &run).await,
-                        _ => None,
-                    };
-                    let why = kept.map_or_else(|| why.clone(), |kept| format!("{why}; {kept}"));
-                    stage::failed(stage, why)
+                Some((stage, wish)) => {
+                    let ended = end_of_execution(context, &run, stage, wish).await?;
+                    conclude_given_up(context, &run, stage, ended, &why).await?
                 }
                 // waits for a person, for its turn, or is over: nothing is stuck
+                None if state.is_final() => {
+                    let run_dir = RunDir::new(&context.data_dir, run.id);
+                    tokio::task::spawn_blocking(move || run_dir.clean_up()).await??;
+                    break;
+                }
                 None => break,
             },
         };
         record(context, &run, conclusion.event, conclusion.why, conclusion.update).await?;
     }
-    context.release_slot(run);
+    context.release_slot(id);
     Ok(())
 }
 
+/// What the end of an execution means for a run that is given up: an apply's own end if that can be told, or
+/// else that it failed; then its working directory stays, since it may be the last copy of a state.
+async fn conclude_given_up(
+    context: &Context,
+    run: &store::Run,
+    stage: Stage,
+    ended: Ended,
+    why: &str,
+) -> Result<Conclusion, ActorProcessingErr> {
+    if stage != Stage::Apply {
+        return Ok(stage::failed(stage, why.to_owned()));
+    }
+    let workspace = context.store.workspace(run.workspace).await?;
+    match stage::conclude(context, run, &workspace, stage, &ended).await {
+        Ok(conclusion) => Ok(conclusion),
+        Err(StageError::Impossible(reason)) => Ok(stage::failed(stage, format!("{why}; {reason}"))),
+        Err(error @ StageError::NotNow(_)) => Err(error.into()),
+    }
+}
+
 /// Sees that nothing of the execution is alive, and that nothing of it can start.
-async fn end_execution(context: &Context, run: &store::Run, stage: Stage) -> Result<(), ActorProcessingErr> {
+async fn end_of_execution(
+    context: &Context,
+    run: &store::Run,
+    stage: Stage,
+    wish: Execution,
+) -> Result<Ended, ActorProcessingErr> {
     let directory = RunDir::new(&context.data_dir, run.id).execution(stage);
     loop {
         match context.executor.attach(&directory).await? {
             Observation::NotStarted => {
-                context.executor.revoke(&directory).await?;
+                revoke(context, &directory).await?;
             }
             Observation::Running(_) => {
-                context.executor.kill(&directory).await?;
+                match (stage, wish) {
+                    (Stage::Apply, Execution::Running) => {}
+                    (Stage::Apply, Execution::Canceling) => {
+                        let grace = context.config().server.cancel_grace;
+                        context.executor.interrupt(&directory, grace).await?;
+                    }
+                    _ => {
+                        context.executor.kill(&directory).await?;
+                    }
+                }
                 context.executor.wait(&directory).await?;
             }
-            Observation::Finished(_) | Observation::Lost(_) => return Ok(()),
+            Observation::Finished(result) => return Ok(Ended::Finished(result)),
+            Observation::Lost(lost) => return Ok(Ended::Lost(lost)),
         }
     }
 }

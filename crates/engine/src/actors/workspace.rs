@@ -114,20 +114,31 @@ async fn look(
     for entry in entries.iter().filter(|entry| entry.state != State::Pending) {
         ensure(myself, state, entry.run).await;
     }
+    // a run that a person ended is no longer in the queue, and its actor has to clean up after it
+    for (_, ended) in state.runs.alive().filter(|(run, _)| entries.iter().all(|entry| entry.run != **run)) {
+        let _ = ended.send_message(RunMessage::Look);
+    }
     let workspace = context.store.workspace(state.workspace).await?;
+    let startable = match workspace.removed_at {
+        Some(_) => Vec::new(),
+        None => queue::startable(&entries, workspace.lock.is_some()),
+    };
+    let started = entries.iter().filter(|entry| entry.state != State::Pending).map(|entry| entry.run);
+    context.retain_slots(state.workspace, &started.chain(startable.iter().copied()).collect());
     if workspace.removed_at.is_some() {
-        return cancel_pending(&context, &entries).await;
+        cancel_pending(&context, &entries).await;
     }
     let plan_only: HashMap<RunId, bool> = entries.iter().map(|entry| (entry.run, entry.plan_only)).collect();
-    for run in queue::startable(&entries, workspace.lock.is_some()) {
+    for run in startable {
         let urgency = if plan_only.get(&run) == Some(&true) { Urgency::PlanOnly } else { Urgency::Plan };
         if context.request_slot(run, state.workspace, urgency) {
             match let_go(&context, run).await {
                 Ok(true) => ensure(myself, state, run).await,
                 Ok(false) => context.release_slot(run),
                 Err(error) => {
+                    // the other runs of the workspace go on; the reconciler has this one tried again
+                    tracing::error!(%run, %error, "can't start the run; trying again");
                     context.release_slot(run);
-                    return Err(error);
                 }
             }
         }
@@ -146,17 +157,19 @@ async fn let_go(context: &Context, run: RunId) -> Result<bool, ActorProcessingEr
 }
 
 /// What has not started in a workspace that is no longer configured can never start.
-async fn cancel_pending(context: &Context, entries: &[queue::Entry]) -> Result<(), ActorProcessingErr> {
+async fn cancel_pending(context: &Context, entries: &[queue::Entry]) {
     for entry in entries.iter().filter(|entry| entry.state == State::Pending) {
-        let run = context.store.run(entry.run).await?;
-        let why = "the workspace was removed from the configuration".to_owned();
-        match feed(context, &run, Event::Cancel, store::Actor::System, Some(why), RunUpdate::default()).await
-        {
-            Ok(_) | Err(FeedError::Illegal(_)) => context.release_slot(entry.run),
-            Err(error) => return Err(error.into()),
+        if let Err(error) = cancel(context, entry.run).await {
+            tracing::error!(run = %entry.run, %error, "can't cancel the run; trying again");
         }
     }
-    Ok(())
+}
+
+async fn cancel(context: &Context, run: RunId) -> Result<(), FeedError> {
+    let run = context.store.run(run).await?;
+    let why = "the workspace was removed from the configuration".to_owned();
+    // one that somebody else ended first is as good
+    feed(context, &run, Event::Cancel, store::Actor::System, Some(why), RunUpdate::default()).await.map(drop)
 }
 
 /// Sees that the run has an actor, and tells it to look.
@@ -192,14 +205,17 @@ fn decide(myself: &ActorRef<WorkspaceMessage>, state: &mut WorkspaceState, ended
             let _ = myself.send_message(WorkspaceMessage::Look);
         }
         Decision::GiveUp | Decision::Escalate => {
-            tracing::error!(%run, %reason, "run actor failed again and again, the run is given up");
+            tracing::error!(%run, %reason, "run actor failed again and again, the run is ended without it");
             state.given_up.insert(run);
             let (context, myself) = (state.context.clone(), myself.clone());
-            // beside the actor, since it waits for processes to be gone; if it fails, the reconciler brings
-            // the run here again
+            // beside the actor, since it waits for processes to be gone; if it fails, or panics as the actor
+            // did, the reconciler brings the run here again
+            let giving_up = tokio::spawn(async move { give_up(&context, run, &reason).await });
             tokio::spawn(async move {
-                if let Err(error) = give_up(&context, run, &reason).await {
-                    tracing::error!(%run, %error, "can't give the run up; trying again");
+                match giving_up.await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => tracing::error!(%run, %error, "can't give the run up; trying again"),
+                    Err(panic) => tracing::error!(%run, %panic, "can't give the run up; trying again"),
                 }
                 let _ = myself.send_message(WorkspaceMessage::GivenUp(run));
             });

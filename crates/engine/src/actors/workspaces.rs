@@ -20,6 +20,8 @@ pub(crate) struct Workspaces;
 pub(crate) struct WorkspacesState {
     context: Arc<Context>,
     children: Children<WorkspaceId>,
+    /// The configuration has changed, and the workspaces are not in line with it yet.
+    configuration_due: bool,
 }
 
 pub(crate) enum WorkspacesMessage {
@@ -55,7 +57,7 @@ impl Actor for Workspaces {
         context: Arc<Context>,
     ) -> Result<WorkspacesState, ActorProcessingErr> {
         context.register_supervisor(myself);
-        Ok(WorkspacesState { context, children: Children::new(POLICY) })
+        Ok(WorkspacesState { context, children: Children::new(POLICY), configuration_due: false })
     }
 
     async fn post_start(
@@ -63,9 +65,9 @@ impl Actor for Workspaces {
         myself: ActorRef<Self::Msg>,
         state: &mut WorkspacesState,
     ) -> Result<(), ActorProcessingErr> {
-        clean_up_after_final_runs(&state.context).await;
-        configure(&myself, state).await?;
+        state.configuration_due = true;
         reconcile(&myself, state).await;
+        tokio::spawn(clean_up_after_final_runs(state.context.clone()));
         Ok(())
     }
 
@@ -76,7 +78,11 @@ impl Actor for Workspaces {
         state: &mut WorkspacesState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            WorkspacesMessage::ConfigurationChanged => configure(&myself, state).await,
+            WorkspacesMessage::ConfigurationChanged => {
+                state.configuration_due = true;
+                configure(&myself, state).await;
+                Ok(())
+            }
             WorkspacesMessage::Reconcile => {
                 reconcile(&myself, state).await;
                 Ok(())
@@ -112,18 +118,28 @@ impl Actor for Workspaces {
     }
 }
 
-/// Brings the workspaces of the store and their actors in line with the configuration.
-async fn configure(
-    myself: &ActorRef<WorkspacesMessage>,
-    state: &mut WorkspacesState,
-) -> Result<(), ActorProcessingErr> {
-    let context = state.context.clone();
+/// Sees that each workspace of the configuration, and no other, has an actor.
+async fn configure(myself: &ActorRef<WorkspacesMessage>, state: &mut WorkspacesState) {
+    match bring_in_line(&state.context).await {
+        Ok(configured) => {
+            state.configuration_due = false;
+            for workspace in configured {
+                ensure(myself, state, workspace).await;
+            }
+        }
+        // what is there works on; the reconciler tries again
+        Err(error) => tracing::error!(%error, "the configuration can't be taken over yet; trying again"),
+    }
+}
+
+/// Brings the workspaces of the store in line with the configuration. Returns those that are configured.
+pub(crate) async fn bring_in_line(context: &Context) -> Result<BTreeSet<WorkspaceId>, store::Error> {
     let config = context.config();
     let now = context.now();
-    let mut configured = BTreeSet::new();
-    for name in config.workspaces.keys() {
-        configured.insert(context.store.ensure_workspace(name, now).await?.id);
-    }
+    // together, since the store writes what waits together in one transaction
+    let ensured = config.workspaces.keys().map(|name| context.store.ensure_workspace(name, now));
+    let configured: BTreeSet<WorkspaceId> =
+        futures::future::try_join_all(ensured).await?.into_iter().map(|workspace| workspace.id).collect();
     for workspace in context.store.workspaces().await? {
         if workspace.removed_at.is_none() && !configured.contains(&workspace.id) {
             tracing::info!(workspace = %workspace.name, "removed from the configuration");
@@ -131,16 +147,15 @@ async fn configure(
             context.hint(workspace.id);
         }
     }
-    for workspace in configured {
-        ensure(myself, state, workspace).await;
-    }
-    Ok(())
+    Ok(configured)
 }
 
 async fn reconcile(myself: &ActorRef<WorkspacesMessage>, state: &mut WorkspacesState) {
-    match state.context.store.non_final_runs().await {
-        Ok(runs) => {
-            let workspaces: BTreeSet<WorkspaceId> = runs.iter().map(|run| run.workspace).collect();
+    if state.configuration_due {
+        configure(myself, state).await;
+    }
+    match state.context.store.busy_workspaces().await {
+        Ok(workspaces) => {
             for workspace in workspaces {
                 ensure(myself, state, workspace).await;
             }
@@ -181,18 +196,21 @@ fn decide(myself: &ActorRef<WorkspacesMessage>, ended: Ended<WorkspaceId>) {
 }
 
 /// A daemon that died between a run's end and the cleaning up after it left files with secrets behind.
-async fn clean_up_after_final_runs(context: &Context) {
+async fn clean_up_after_final_runs(context: Arc<Context>) {
     let Ok(entries) = std::fs::read_dir(context.data_dir.join("runs")) else { return };
     for entry in entries.flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         let run_dir = RunDir::new(&context.data_dir, id);
-        if !run_dir.settings().exists() && !run_dir.work().exists() {
+        if run_dir.is_clean() {
             continue;
         }
-        if let Ok(run) = context.store.run(id).await
-            && run.state.is_final()
-            && let Err(error) = run_dir.clean_up()
-        {
+        match context.store.run(id).await {
+            Ok(run) if run.state.is_final() => {}
+            _ => continue,
+        }
+        // large directories take a while to remove
+        let cleaned = tokio::task::spawn_blocking(move || run_dir.clean_up()).await;
+        if let Ok(Err(error)) = cleaned {
             tracing::warn!(run = %id, %error, "can't clean up after the run");
         }
     }

@@ -1,5 +1,6 @@
 //! The apply stage: `terraform apply` of the very plan that was approved.
 
+use configuration::{StateKept, TakeReport};
 use executor::{FileDigest, Spec, Step};
 use lifecycle::{ApplyOutcome, Event, Stage};
 use store::{Run, RunUpdate};
@@ -15,12 +16,13 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
     let settings = RunSettings::read(&run_dir)?;
     let plan =
         run.plan.as_ref().ok_or_else(|| StageError::Impossible("there is no plan to apply".to_owned()))?;
-    let mut apply = Step::new("terraform apply", &settings.terraform).arguments([
-        format!("-chdir={}", settings.root.display()),
-        "apply".to_owned(),
-        "-input=false".to_owned(),
-        run_dir.plan().display().to_string(),
-    ]);
+    let mut arguments =
+        vec![format!("-chdir={}", settings.root.display()), "apply".to_owned(), "-input=false".to_owned()];
+    if takes_variables(&plan.terraform_version) && run_dir.variables().exists() {
+        arguments.push(format!("-var-file={}", run_dir.variables().display()));
+    }
+    arguments.push(run_dir.plan().display().to_string());
+    let mut apply = Step::new("terraform apply", &settings.terraform).arguments(arguments);
     apply.require = vec![FileDigest { path: run_dir.plan(), sha256: plan.plan_digest.to_string() }];
 
     let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Apply), run_dir.root());
@@ -31,15 +33,47 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
     Ok(spec)
 }
 
+/// Since 1.10 a plan does not hold the values of ephemeral variables, and its apply wants them again; before, an
+/// apply of a saved plan refuses any.
+fn takes_variables(terraform_version: &str) -> bool {
+    let mut parts = terraform_version.split(['.', '-']).map(str::parse::<u32>);
+    matches!((parts.next(), parts.next()), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (1, 10))
+}
+
 pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Result<Conclusion, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let kept = match read_json(&run_dir.take_report())? {
-        Some(report) => state_keeper::take_back(context, run, &report).await?,
-        None => state_keeper::Kept::Nothing,
+    let kept = match read_json::<TakeReport>(&run_dir.take_report()) {
+        Ok(Some(report)) if report.state == StateKept::ByDaemon => {
+            state_keeper::take_back(context, run, &report.root).await?
+        }
+        Ok(Some(_)) => state_keeper::Kept::Nothing,
+        // nobody knows any more who keeps the state: what lies where ours would be is taken
+        Ok(None) | Err(StageError::Impossible(_)) => {
+            state_keeper::take_back(context, run, &RunSettings::read(&run_dir)?.root).await?
+        }
+        Err(error) => return Err(error),
     };
+    if kept.is_trouble() {
+        run_dir.keep_work().map_err(|error| StageError::file("write to", run_dir.root(), &error))?;
+    }
     let outcome = if ended.failure().is_none() { ApplyOutcome::Succeeded } else { ApplyOutcome::Failed };
-    let words: Vec<String> = ended.failure().into_iter().chain(kept.trouble()).collect();
+    let words: Vec<String> = ended.reason(run).into_iter().chain(kept.trouble()).collect();
     let why = (!words.is_empty()).then(|| words.join("; "));
     let update = RunUpdate { error: why.clone(), ..RunUpdate::default() };
     Ok(Conclusion { event: Event::ApplyEnded(outcome), why, update })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::takes_variables;
+
+    #[test]
+    fn only_a_terraform_that_knows_ephemeral_variables_gets_them_at_the_apply() {
+        for version in ["1.10.0", "1.11.4", "1.12.0-beta1", "2.0.0"] {
+            assert!(takes_variables(version), "{version}");
+        }
+        for version in ["1.9.8", "0.15.5", "", "x"] {
+            assert!(!takes_variables(version), "{version}");
+        }
+    }
 }

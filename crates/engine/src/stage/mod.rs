@@ -27,6 +27,18 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
+    /// What a person has to know about its end: why it failed, unless they wanted that.
+    fn reason(&self, run: &Run) -> Option<String> {
+        match self {
+            Self::Finished(result)
+                if result.outcome == Outcome::Interrupted && run.cancel.is_some() && !result.killed =>
+            {
+                None
+            }
+            _ => self.failure(),
+        }
+    }
+
     /// Why it did not succeed, in words; `None` if it did.
     fn failure(&self) -> Option<String> {
         match self {
@@ -61,7 +73,7 @@ pub(crate) enum StageError {
 }
 
 impl StageError {
-    fn file(what: &str, path: &std::path::Path, error: &dyn std::fmt::Display) -> Self {
+    pub(crate) fn file(what: &str, path: &std::path::Path, error: &dyn std::fmt::Display) -> Self {
         Self::NotNow(format!("can't {what} {}: {error}", path.display()))
     }
 }
@@ -114,17 +126,6 @@ pub(crate) fn failed(stage: Stage, why: String) -> Conclusion {
     };
     let update = RunUpdate { error: Some(why.clone()), ..RunUpdate::default() };
     Conclusion { event, why: Some(why), update }
-}
-
-/// Takes the state of an apply that is given up. What goes wrong is said, and stops nothing: the working
-/// directory is the last copy then, and its place is told.
-pub(crate) async fn rescue_state(context: &Context, run: &Run) -> Option<String> {
-    let run_dir = crate::RunDir::new(&context.data_dir, run.id);
-    let report = read_json(&run_dir.take_report()).ok().flatten()?;
-    match crate::state_keeper::take_back(context, run, &report).await {
-        Ok(kept) => kept.trouble(),
-        Err(error) => Some(format!("the state in {} could not be kept: {error}", report.root.display())),
-    }
 }
 
 /// Writes a file that only this user may read, whole or not at all.

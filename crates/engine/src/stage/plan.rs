@@ -126,6 +126,8 @@ fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: RunSettings) -> S
     let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Plan), run_dir.root());
     spec.preamble = preamble(settings.terraform_version.as_deref());
     spec.environment = settings.environment;
+    // what a person confirms, perhaps days later, has to be there after a power cut as well
+    spec.salvage = vec![run_dir.plan()];
     spec.steps = vec![take, init, plan, show];
     spec
 }
@@ -136,6 +138,10 @@ fn plan_options(run: &Run) -> Vec<String> {
     let mut arguments = Vec::new();
     if run.facts.destroy {
         arguments.push("-destroy".to_owned());
+    }
+    if run.facts.plan_only {
+        // beside an apply of the same state, in whose way it must not stand
+        arguments.push("-lock=false".to_owned());
     }
     if options.refresh_only {
         arguments.push("-refresh-only".to_owned());
@@ -166,7 +172,7 @@ pub(super) async fn conclude(
             update.plan = Some(plan.summary(outcome));
             (outcome, why)
         }
-        _ => (PlanOutcome::Failed, ended.failure()),
+        _ => (PlanOutcome::Failed, ended.reason(run)),
     };
     update.error = why.clone();
     let policies = context.config().policy_sets_of(&workspace.name).next().is_some();

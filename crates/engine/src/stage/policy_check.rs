@@ -27,10 +27,14 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         .as_ref()
         .and_then(|plan| plan.plan_json)
         .ok_or_else(|| StageError::Impossible("there is no plan to check".to_owned()))?;
+    let commit = match run.configuration_version {
+        Some(id) => context.store.configuration_version(id).await?.commit.map(|commit| commit.sha),
+        None => None,
+    };
     let request = CheckRequest {
         format: policy::REQUEST_FORMAT,
         plan_json: context.store.blobs().path(plan_json),
-        run: run_input(&config, run, workspace),
+        run: run_input(&config, run, workspace, commit.as_deref()),
         sets: config
             .policy_sets_of(&workspace.name)
             .map(|set| SetRequest { name: set.name.clone(), path: set.path.clone() })
@@ -51,7 +55,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
 }
 
 /// The run as policies see it under `input.run` (sentinel.md 5.2).
-fn run_input(config: &config::Config, run: &Run, workspace: &Workspace) -> Value {
+fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: Option<&str>) -> Value {
     let settings = config.workspaces.get(&workspace.name);
     let names: Vec<&String> = settings.iter().flat_map(|settings| settings.variables.keys()).collect();
     let sensitive: Vec<&String> =
@@ -66,7 +70,7 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace) -> Value
         "created_at": run.created_at,
         "created_by": run.created_by,
         "message": run.options.message,
-        "commit_sha": null,
+        "commit_sha": commit,
         "is_destroy": run.facts.destroy,
         "refresh": run.options.refresh,
         "refresh_only": run.options.refresh_only,
@@ -91,8 +95,12 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace) -> Value
 }
 
 pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Result<Conclusion, StageError> {
-    if let Some(why) = ended.failure() {
-        return Ok(failed(Stage::PolicyCheck, why));
+    if let Some(failure) = ended.failure() {
+        let conclusion = failed(Stage::PolicyCheck, failure);
+        return Ok(match ended.reason(run) {
+            Some(_) => conclusion,
+            None => Conclusion { why: None, update: RunUpdate::default(), ..conclusion },
+        });
     }
     let path = RunDir::new(&context.data_dir, run.id).policy_report();
     let report = match PolicyReport::read(&path) {

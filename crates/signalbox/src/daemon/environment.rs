@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Warns about what can be known at start.
-pub async fn warn_about_surroundings() {
+pub(super) async fn warn_about_surroundings() {
     if std::process::id() == 1 {
         tracing::warn!(
             "signalbox is process 1 of its container: when it ends, the kernel kills everything in the container, \

@@ -2,7 +2,7 @@
 
 mod environment;
 mod reload;
-pub mod serve;
+pub(crate) mod serve;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 /// A daemon that runs in this process.
-pub struct Daemon {
+pub(crate) struct Daemon {
     engine: Engine,
     actors: JoinHandle<()>,
     server: JoinHandle<std::io::Result<()>>,
@@ -29,7 +29,7 @@ pub struct Daemon {
 
 /// Why a daemon could not be started; each is one clear line.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub(crate) enum StartError {
     /// The data directory can't be used.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -46,7 +46,7 @@ pub enum StartError {
     LogKey(#[from] api::LogKeyError),
     /// The actors.
     #[error("the engine can't be started: {0}")]
-    Engine(#[from] ractor::SpawnErr),
+    Engine(#[from] engine::StartError),
 }
 
 impl Daemon {
@@ -54,7 +54,7 @@ impl Daemon {
     ///
     /// # Errors
     /// [`StartError`]; nothing is left running then.
-    pub async fn start(config: Config) -> Result<Self, StartError> {
+    pub(crate) async fn start(config: Config) -> Result<Self, StartError> {
         let config = Arc::new(config);
         let store = Store::open(&config.server.data_dir).await?;
         let listen = config.server.listen;
@@ -77,7 +77,8 @@ impl Daemon {
             host,
         })
         .await?;
-        let router = api::router(ApiState::new(engine.clone(), &public_url, shutdown.clone())?);
+        let state = ApiState::new(engine.clone(), &public_url, shutdown.clone()).inspect_err(|_| engine.stop())?;
+        let router = api::router(state);
         let stopped = shutdown.clone();
         let server = tokio::spawn(async move {
             axum::serve(listener, router).with_graceful_shutdown(stopped.cancelled_owned()).await
@@ -86,22 +87,22 @@ impl Daemon {
     }
 
     /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// The address for clients.
-    pub fn public_url(&self) -> &Url {
+    pub(crate) fn public_url(&self) -> &Url {
         &self.public_url
     }
 
     /// Its engine.
-    pub fn engine(&self) -> &Engine {
+    pub(crate) fn engine(&self) -> &Engine {
         &self.engine
     }
 
     /// Resolves when the daemon can't go on by itself.
-    pub async fn failed(&mut self) -> String {
+    pub(crate) async fn failed(&mut self) -> String {
         tokio::select! {
             _ = &mut self.actors => engine::Ended.to_string(),
             served = &mut self.server => match served {
@@ -113,7 +114,7 @@ impl Daemon {
     }
 
     /// Stops it. Executions go on, and the next daemon on this data directory finds them.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.shutdown.cancel();
         self.engine.stop();
         let patience = std::time::Duration::from_secs(10);

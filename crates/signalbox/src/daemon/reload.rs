@@ -7,20 +7,21 @@ use std::time::Duration;
 use config::{Config, Diagnostics, SystemHost};
 use engine::Engine;
 use notify::{RecursiveMode, Watcher as _};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::Signal;
 use tokio::sync::mpsc;
 
 /// Editors write a file in several steps: wait until they are done.
 const QUIET: Duration = Duration::from_millis(150);
 
 /// Takes over every change of the file, until the daemon ends. A bad file changes nothing, and is reported.
-pub async fn follow(file: PathBuf, engine: Engine) -> anyhow::Result<()> {
-    let mut hangup = signal(SignalKind::hangup())?;
+///
+/// `hangup` is made before the daemon says that it is ready, and `last` is what it has read then, so that nothing
+/// is missed in between.
+pub(super) async fn follow(file: PathBuf, engine: Engine, mut hangup: Signal, mut last: Option<Vec<u8>>) {
     let (changed, mut changes) = mpsc::channel(1);
     let _watcher = watch(&file, changed).inspect_err(|error| {
         tracing::warn!(file = %file.display(), %error, "the config file can't be watched; SIGHUP still reads it again");
     });
-    let mut last = std::fs::read(&file).ok();
     loop {
         let asked = tokio::select! {
             _ = hangup.recv() => true,
@@ -65,12 +66,11 @@ fn reload(file: &Path, engine: &Engine) {
 }
 
 /// One line for each finding.
-pub fn report(findings: &Diagnostics) {
+pub(super) fn report(findings: &Diagnostics) {
     for finding in findings.iter() {
-        let place = format!("{}:{}:{}", finding.file, finding.line, finding.column);
         match finding.severity {
-            config::Severity::Error => tracing::error!(%place, "{}", finding.message),
-            config::Severity::Warning => tracing::warn!(%place, "{}", finding.message),
+            config::Severity::Error => tracing::error!("{finding}"),
+            config::Severity::Warning => tracing::warn!("{finding}"),
         }
     }
 }
@@ -89,9 +89,9 @@ fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
     .collect()
 }
 
-/// Watches the directory and not the file, since most editors replace the file.
+/// Watches the directory and not the file, since most editors replace the file; and every name in it, since the
+/// file may be a link to what changes. Whether its content has changed is seen by reading it.
 fn watch(file: &Path, changed: mpsc::Sender<()>) -> notify::Result<notify::RecommendedWatcher> {
-    let name = file.file_name().map(std::ffi::OsStr::to_owned);
     let directory = match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -99,7 +99,6 @@ fn watch(file: &Path, changed: mpsc::Sender<()>) -> notify::Result<notify::Recom
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if let Ok(event) = event
             && !event.kind.is_access()
-            && event.paths.iter().any(|path| path.file_name() == name.as_deref())
         {
             // one that waits already is as good as two
             let _ = changed.try_send(());

@@ -16,7 +16,9 @@ const CAN_NOT_START: u8 = 2;
 ///
 /// # Errors
 /// What nobody could foresee; a configuration or an environment that is not right is an exit status.
-pub async fn run(file: &Path, colour: bool) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(file: &Path, colour: bool) -> anyhow::Result<ExitCode> {
+    let hangup = signal(SignalKind::hangup())?;
+    let content = std::fs::read(file).ok();
     let loaded = match Config::load(file, &SystemHost) {
         Ok(loaded) => loaded,
         Err(mistakes) => {
@@ -43,8 +45,8 @@ pub async fn run(file: &Path, colour: bool) -> anyhow::Result<ExitCode> {
         "signalbox {} is ready",
         env!("CARGO_PKG_VERSION"),
     );
+    let reloading = tokio::spawn(reload::follow(file.to_owned(), daemon.engine().clone(), hangup, content));
     warn_about_surroundings().await;
-    let reloading = tokio::spawn(reload::follow(file.to_owned(), daemon.engine().clone()));
     let failure = tokio::select! {
         _ = interrupt.recv() => None,
         _ = terminate.recv() => None,

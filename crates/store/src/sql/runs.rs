@@ -83,6 +83,16 @@ pub(crate) async fn non_final(db: &mut SqliteConnection) -> Result<Vec<Run>, Err
     all(&sqlx::query("SELECT * FROM runs WHERE final = 0 ORDER BY seq").fetch_all(db).await?, read)
 }
 
+pub(crate) async fn busy_workspaces(db: &mut SqliteConnection) -> Result<Vec<WorkspaceId>, Error> {
+    let rows = sqlx::query("SELECT DISTINCT workspace FROM runs WHERE final = 0").fetch_all(db).await?;
+    rows.iter()
+        .map(|row| {
+            let id: String = row.try_get("workspace")?;
+            id.parse().map_err(|error| Error::damaged(&id, error))
+        })
+        .collect()
+}
+
 /// `w.id` is the workspace.
 macro_rules! current_seq {
     () => {

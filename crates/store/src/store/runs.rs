@@ -120,6 +120,14 @@ impl Store {
         sql::runs::non_final(&mut *self.reader().await?).await
     }
 
+    /// The workspaces that have a run which is not over. Reads no run, so that one that is damaged hides no other.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn busy_workspaces(&self) -> Result<Vec<WorkspaceId>, Error> {
+        sql::runs::busy_workspaces(&mut *self.reader().await?).await
+    }
+
     /// The run that the workspace shows: the one that holds it, or else the newest final one, or else the
     /// first that waits. Plan-only runs never are.
     ///
