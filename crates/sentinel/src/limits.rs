@@ -22,7 +22,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { steps: 200_000_000, depth: 2_000, memory: 1 << 30, time: Duration::from_secs(60) }
+        Limits { steps: 200_000_000, depth: 2_000, memory: 256 << 20, time: Duration::from_secs(60) }
     }
 }
 

@@ -24,6 +24,11 @@ const KEPT: usize = 1000;
 const SIZE: usize = 4 << 20;
 
 impl Regexps {
+    /// Whether a pattern is compiled already.
+    pub(crate) fn has(&self, pattern: &Str) -> bool {
+        self.0.contains_key(pattern)
+    }
+
     pub(crate) fn get(&mut self, pattern: &Str) -> Result<Rc<Regex>, String> {
         if let Some(regex) = self.0.get(pattern) {
             return Ok(regex.clone());

@@ -75,7 +75,11 @@ impl<'f> Sources<'f> {
                     Ok(data) => environment.set_data(name, data),
                     Err(error) => environment.set_missing(name, error),
                 },
-                ImportConfig::Plugin { source: None, config } => environment.configure(name, config.clone()),
+                ImportConfig::Plugin { source: None, config } => {
+                    if !self.bind_plan(&mut environment, name, folder, config) {
+                        environment.configure(name, config.clone());
+                    }
+                }
                 ImportConfig::Plugin { source: Some(program), .. } => environment.set_missing(
                     name,
                     Error::config(format!("the import `{name}` is the program {program}, which is not run"))
@@ -93,6 +97,32 @@ impl<'f> Sources<'f> {
             environment.set_global(name, value.clone());
         }
         environment
+    }
+
+    /// `import "plugin" "tfplan/v2" { config = { plan_path = "plan.json" } }`: an import of Terraform
+    /// over a plan in a file. Whether the configuration is of this kind.
+    fn bind_plan(&self, environment: &mut Environment, name: &str, folder: &str, config: &Data) -> bool {
+        let path_of = |names: &[&str]| names.iter().find_map(|name| config.get(name)?.as_str());
+        let terraform = ["tfplan", "tfconfig", "tfstate"];
+        let family = name.split('/').next().unwrap_or(name);
+        let Some(path) = path_of(&["plan_path", "plan", "path"]).filter(|_| terraform.contains(&family))
+        else {
+            return false;
+        };
+        let schemas = path_of(&["schemas_path"]).map(|path| self.json(folder, path)).transpose();
+        let derived = self.json(folder, path).and_then(|plan| {
+            let documents = crate::terraform::Documents { plan, schemas: schemas?, run: None };
+            Ok(crate::terraform::imports(&documents))
+        });
+        match derived {
+            Err(error) => environment.set_missing(name, error),
+            Ok(imports) => {
+                for (known, import) in imports.into_iter().filter(|(known, _)| known == name) {
+                    environment.set_import(known, import);
+                }
+            }
+        }
+        true
     }
 
     fn bind_unit(&self, environment: &mut Environment, name: &str, folder: &str, source: &str) {

@@ -88,8 +88,11 @@ impl Evaluator<'_> {
     /// Notes the value of a named rule of the policy for the trace.
     fn record(&mut self, rule: &Rule, value: &Value) -> Result<(), Error> {
         let Some(ident) = &rule.name else { return Ok(()) };
-        let value = match ops::to_data(value, &self.meter)? {
-            Some(data) => data,
+        let source = &self.units[0].unit.source;
+        let data = ops::to_data(value, &self.meter).map_err(|error| error.at(source, rule.span))?;
+        let value = match data {
+            Some(data) if show::is_showable(&data) => data,
+            Some(_) => Data::from("(too large to be shown)"),
             None => Data::from(show::show(value)),
         };
         let position = self.units[0].unit.source.position(rule.span.start);

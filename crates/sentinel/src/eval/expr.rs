@@ -17,6 +17,9 @@ use crate::value::{List, Map, Str, Value};
 const RED_ZONE: usize = 128 * 1024;
 const NEW_STACK: usize = 2 * 1024 * 1024;
 
+/// What compiling a pattern counts as.
+const COMPILE: usize = 5_000;
+
 impl Evaluator<'_> {
     /// The value of an expression; a rule is evaluated.
     pub(crate) fn eval(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<Value, Error> {
@@ -285,6 +288,9 @@ impl Evaluator<'_> {
             (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Ok(Truth::Undefined(*origin)),
             (Value::Str(text), Value::Str(pattern)) => {
                 self.meter.steps(1 + (text.len() + pattern.len()) / 16)?;
+                if !self.regexps.has(pattern) {
+                    self.meter.steps(COMPILE)?;
+                }
                 let pattern = self.regexps.get(pattern).map_err(|message| self.fault(span, message))?;
                 Ok(pattern.is_match(text.as_bytes()).into())
             }

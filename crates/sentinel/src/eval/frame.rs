@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::compile::ir::{Func, Rule, Slot};
 use crate::value::Value;
+use crate::value::cell::drop_all;
 
 /// The variables of one entry into a scope.
 pub(crate) struct Frame {
@@ -70,6 +71,16 @@ impl Frame {
         for at in 0..size {
             let old = self.slots.borrow_mut()[at].take();
             drop(old);
+        }
+    }
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        // closures hold frames, which hold closures: a chain as long as the policy makes it
+        let slots = std::mem::take(self.slots.get_mut());
+        if slots.iter().flatten().any(Value::is_shared) {
+            drop_all(slots.into_iter().flatten());
         }
     }
 }

@@ -98,7 +98,8 @@ impl<'e> Evaluator<'e> {
             if let Value::Undefined(origin) = value {
                 undefined_at = self.position(origin);
             }
-            match ops::to_data(&value, &self.meter)? {
+            let data = ops::to_data(&value, &self.meter);
+            match data.map_err(|error| error.at(&unit.source, Span::default()))? {
                 Some(data) => Ok(data),
                 None => Err(Error::runtime(format!("`main` is a {}, which is no result", value.type_name()))),
             }

@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// Drops values; nested drops that this causes are queued instead of recursing.
-pub(super) fn drop_all(values: impl Iterator<Item = Value>) {
+pub(crate) fn drop_all(values: impl Iterator<Item = Value>) {
     let nested = PENDING.try_with(|pending| {
         let mut pending = pending.borrow_mut();
         match pending.as_mut() {

@@ -4,7 +4,7 @@
 //! passes them by reference, so `append` inside a function is seen by the caller. A handle over
 //! immutable [`Data`] stays a view until it is first written.
 
-mod cell;
+pub(crate) mod cell;
 mod convert;
 mod data;
 mod key;

@@ -4,6 +4,10 @@ use std::fmt::Write;
 
 use super::{Data, Key, Value};
 
+/// How much text one value is shown as. Lists that hold one list many times over can be small and yet
+/// have more text than there is memory.
+const MAX_LENGTH: usize = 4 << 20;
+
 /// How deep nested values are shown; what is deeper (or a cycle) is shown as `...`.
 const MAX_DEPTH: usize = 64;
 
@@ -20,6 +24,9 @@ pub(crate) fn show(value: &Value) -> String {
 }
 
 fn write_value(out: &mut String, value: &Value, depth: usize) {
+    if full(out) {
+        return;
+    }
     match value {
         Value::Undefined(_) => out.push_str("undefined"),
         Value::Null => out.push_str("null"),
@@ -34,6 +41,10 @@ fn write_value(out: &mut String, value: &Value, depth: usize) {
             }
             out.push('[');
             for (at, item) in list.snapshot().iter().enumerate() {
+                if out.len() >= MAX_LENGTH {
+                    full(out);
+                    break;
+                }
                 if at > 0 {
                     out.push_str(", ");
                 }
@@ -47,6 +58,10 @@ fn write_value(out: &mut String, value: &Value, depth: usize) {
             }
             out.push('{');
             for (at, (key, item)) in map.snapshot().iter().enumerate() {
+                if out.len() >= MAX_LENGTH {
+                    full(out);
+                    break;
+                }
                 if at > 0 {
                     out.push_str(", ");
                 }
@@ -68,12 +83,30 @@ pub(crate) fn show_data(data: &Data) -> String {
     out
 }
 
+/// Whether there is enough text; the first time that is shown.
+fn full(out: &mut String) -> bool {
+    if out.len() < MAX_LENGTH {
+        return false;
+    }
+    if !out.ends_with(" ...") {
+        out.push_str(" ...");
+    }
+    true
+}
+
 fn write_data(out: &mut String, data: &Data, depth: usize) {
+    if full(out) {
+        return;
+    }
     match data {
         Data::List(_) | Data::Map(_) if depth >= MAX_DEPTH => out.push_str("..."),
         Data::List(items) => {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
+                if out.len() >= MAX_LENGTH {
+                    full(out);
+                    break;
+                }
                 if at > 0 {
                     out.push_str(", ");
                 }
@@ -84,6 +117,10 @@ fn write_data(out: &mut String, data: &Data, depth: usize) {
         Data::Map(map) => {
             out.push('{');
             for (at, (key, item)) in map.entries().iter().enumerate() {
+                if out.len() >= MAX_LENGTH {
+                    full(out);
+                    break;
+                }
                 if at > 0 {
                     out.push_str(", ");
                 }
@@ -102,6 +139,25 @@ fn write_key(out: &mut String, key: &Key) {
         Key::Str(s) => quote(out, &s.to_text()),
         other => out.push_str(&show_key(other)),
     }
+}
+
+/// Whether data is of a size that people and programs want to look at.
+pub(crate) fn is_showable(data: &Data) -> bool {
+    fn count(data: &Data, left: &mut usize) -> bool {
+        let size = match data {
+            Data::Str(text) => 1 + text.len() / 16,
+            _ => 1,
+        };
+        match left.checked_sub(size) {
+            None => false,
+            Some(rest) => {
+                *left = rest;
+                data.items().iter().all(|item| count(item, left))
+                    && data.entries().iter().all(|(_, item)| count(item, left))
+            }
+        }
+    }
+    count(data, &mut 250_000)
 }
 
 /// The text of a key without quotes.

@@ -158,6 +158,19 @@ fn imports_of_the_run_are_seen() {
 }
 
 #[test]
+fn a_plan_in_a_file_can_be_configured() {
+    let outcome = evaluate(&[
+        (
+            "sentinel.hcl",
+            "policy \"a\" {}\nimport \"plugin\" \"tfplan/v2\" { config = { \"plan_path\": \"./plan.json\" } }",
+        ),
+        ("plan.json", "{\"terraform_version\": \"1.11.4\"}"),
+        ("a.sentinel", "import \"tfplan/v2\" as p\nmain = rule { p.terraform_version is \"1.11.4\" }"),
+    ]);
+    assert!(outcome.policies[0].evaluation.outcome.passed(), "{}", outcome.log());
+}
+
+#[test]
 fn remote_modules_are_https_with_a_sum() {
     let url = "https://example.com/m.sentinel";
     // the sha256 sum of "x = 1\n"

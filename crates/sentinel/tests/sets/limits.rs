@@ -87,6 +87,44 @@ fn a_value_nested_without_end_is_dropped_without_trouble() {
 }
 
 #[test]
+fn a_chain_of_closures_is_dropped_without_trouble() {
+    let source = "wrap = func(inner) { return func() { return inner } }\nf = undefined\nfor range(200000) as i { f = wrap(f) }\nmain = true";
+    let unit = Arc::new(compile("p.sentinel", source).unwrap());
+    let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
+    assert!(result.outcome.passed(), "{:?}", result.outcome);
+}
+
+/// Forty lists can have more text than there is memory, when each holds the one before it twice.
+#[test]
+fn a_small_value_with_endless_text_is_shown_in_part() {
+    let source = "l = [1]\nfor range(40) as i { l = [l, l] }\nprint(l)\nmain = true";
+    let unit = Arc::new(compile("p.sentinel", source).unwrap());
+    let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
+    assert!(result.outcome.passed(), "{:?}", result.outcome);
+    assert!(result.trace.print.len() < 5 << 20);
+    let source = "l = [1]\nfor range(40) as i { l = [l, l] }\nr = rule { l }\nmain = r is []";
+    let limits = Limits { steps: 1_000_000, ..Limits::default() };
+    assert_eq!(limit_of(source, limits), ErrorKind::Limit(Limit::Steps));
+}
+
+#[test]
+fn patterns_that_are_made_anew_again_and_again_cost_steps() {
+    let source = "for range(100000) as i { x = \"a\" matches (string(i) + \"(a{20}){20}\") }\nmain = true";
+    let limits = Limits { steps: 2_000_000, ..Limits::default() };
+    assert_eq!(limit_of(source, limits), ErrorKind::Limit(Limit::Steps));
+}
+
+#[test]
+fn a_rule_with_a_huge_value_is_not_carried_in_the_trace() {
+    let unit = Arc::new(
+        compile("p.sentinel", "big = rule { range(300000) }\nmain = rule { big is not empty }").unwrap(),
+    );
+    let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
+    assert!(result.outcome.passed());
+    assert_eq!(result.trace.rule("big").unwrap().as_str(), Some("(too large to be shown)"));
+}
+
+#[test]
 fn cycles_are_let_go() {
     // the test is that the memory of the process does not grow; what can be checked here is that
     // cycles of every kind end without trouble
