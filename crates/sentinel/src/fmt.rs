@@ -12,8 +12,8 @@ use crate::syntax::{Mark, marks};
 /// Formats a source. The name is for errors: what cannot be parsed is not formatted.
 ///
 /// ```
-/// let text = sentinel::format("p.sentinel", "main=rule{x==1 and\n y==2}").unwrap();
-/// assert_eq!(text, "main = rule { x == 1 and\n\ty == 2 }\n");
+/// let text = sentinel::format("p.sentinel", "main=rule{\nx==1 and\n y==2\n}").unwrap();
+/// assert_eq!(text, "main = rule {\n\tx == 1 and\n\t\ty == 2\n}\n");
 /// ```
 pub fn format(name: &str, text: &str) -> Result<String, Error> {
     let source = Source::new(name, text.replace("\r\n", "\n"));

@@ -1,4 +1,91 @@
 //! Sentinel, HashiCorp's policy language: an independent implementation from its public specification.
+//!
+//! Policies that were written for the reference implementation run as they are: the language, its
+//! standard imports, the Terraform imports, configuration files, tests, the formatter. The crate can be
+//! used on its own; it knows nothing of servers and runs.
+//!
+//! ```
+//! use std::collections::HashMap;
+//! use std::sync::Arc;
+//! use sentinel::{Documents, Environment, Limits, SystemHost, compile, evaluate, imports};
+//!
+//! // compiled once, shared by threads and runs
+//! let policy = Arc::new(compile("small.sentinel", r#"
+//!     import "tfplan/v2" as tfplan
+//!
+//!     servers = filter tfplan.resource_changes as _, rc { rc.type is "cloud_server" }
+//!
+//!     // Servers are small.
+//!     main = rule { all servers as _, s { s.change.after.size is "small" } }
+//! "#).unwrap());
+//!
+//! // what `terraform show -json` printed
+//! let plan = serde_json::from_str(r#"{"resource_changes": [{"address": "cloud_server.a",
+//!     "type": "cloud_server", "change": {"actions": ["create"], "after": {"size": "big"}}}]}"#).unwrap();
+//! let mut environment = Environment::default();
+//! for (name, import) in imports(&Documents { plan, schemas: None, run: None }) {
+//!     environment.set_import(name, import);
+//! }
+//!
+//! let result = evaluate(&policy, &environment, &HashMap::new(), Limits::default(), &SystemHost);
+//! assert!(!result.outcome.passed());
+//! assert_eq!(result.text(), "\
+//! Result: false
+//!
+//! FALSE - small.sentinel:7:5 - Rule \"main\"
+//!   Description:
+//!     Servers are small.
+//!
+//!   Value:
+//!     false
+//! ");
+//! ```
+//!
+//! # The way of a policy
+//!
+//! ```text
+//!  text ── lexer ── parser ── lowering ──▶ Unit ───────────┐
+//!  sentinel.hcl ── Config ── Sources ────▶ Environment ────┼──▶ Evaluator ──▶ Evaluation
+//!  plan JSON ── derivation, when asked ──▶ Import ─────────┘                  (outcome, trace)
+//! ```
+//!
+//! - [`compile`] and [`evaluate`] are the core: one policy. [`PolicySet`] is a folder with a
+//!   `sentinel.hcl`: loaded once, evaluated for every run, with the log and the JSON of a policy check.
+//! - [`run_tests`] runs `test/<policy>/*.{hcl,json}`. [`format`] formats. [`mocks`] writes the mocks of
+//!   a run. [`imports`] are the Terraform imports of a run.
+//! - Everything from outside comes through traits: [`Files`], [`Host`] (clock and HTTP), [`Import`].
+//!   [`DirFiles`] and [`SystemHost`] are for those who want the disk and the system's clock; nothing
+//!   else in the crate touches either.
+//!
+//! # Invariants
+//!
+//! - An evaluation ends: steps, depth, memory and time are limited ([`Limits`]). A policy that meets a
+//!   limit, fails with an error or ends undefined has not passed ([`Outcome::passed`]).
+//! - The same input gives the same output: maps are walked in the order of their keys, `time.now` is
+//!   one moment.
+//! - [`Unit`], [`Data`], [`Environment`] and [`PolicySet`] never change and are shared without copying.
+//!   What a policy changes is its own: data is copied piece by piece when it is first written.
+//! - Files outside of the set's root are never read; remote sources are fetched over https only and
+//!   must have the sum that the configuration names; programs (plugins) are not run.
+//! - No unsafe code, no recursion without a bound on the stack: neither deep nesting in a text nor deep
+//!   values or endless recursion in a policy bring the process down.
+//!
+//! # Failure modes
+//!
+//! - A text that cannot be compiled: [`Error`] of the kinds `Syntax` and `Semantic`, with file, line,
+//!   column and a rendering with a caret ([`Error::render`]).
+//! - A configuration that means nothing: kind `Config`, with its place.
+//! - A source that cannot be had: the policies that import it end with the error, others are not
+//!   disturbed.
+//! - A failure while evaluating: [`Outcome::Errored`], with the place of the innermost expression and,
+//!   when an undefined value was the cause, where that came into being.
+//!
+//! # Where the documents leave a question open
+//!
+//! The answers, with their reasons, stand beside the tests in `tests/language`. The rule is: a question
+//! that makes no sense is an error, because every other answer could let a policy pass by accident.
+
+#![forbid(unsafe_code)]
 
 mod builtins;
 mod compile;
