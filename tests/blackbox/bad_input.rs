@@ -20,7 +20,9 @@ async fn a_missing_source_ends_plan_errored_with_the_words_in_the_log() {
 #[tokio::test]
 async fn a_missing_terraform_ends_plan_errored_with_the_words_in_the_log() {
     let world = Setup::new()
-        .workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("terraform = \"terraform-nowhere\""))
+        .workspace_with("net", terraform::SIMPLE, |workspace| {
+            workspace.with("terraform = \"terraform-nowhere\"")
+        })
         .start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Plan Errored").await;
@@ -39,7 +41,8 @@ async fn a_git_source_that_is_broken_ends_plan_errored_and_one_that_is_not_is_pl
         vec!["add", "."],
         vec!["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "-m", "first"],
     ] {
-        let git = std::process::Command::new("git").current_dir(&repository).args(arguments).status().unwrap();
+        let git =
+            std::process::Command::new("git").current_dir(&repository).args(arguments).status().unwrap();
         assert!(git.success());
     }
     let block = |name: &str, reference: &str| {
@@ -57,9 +60,16 @@ async fn a_git_source_that_is_broken_ends_plan_errored_and_one_that_is_not_is_pl
 
 #[tokio::test]
 async fn links_that_leave_the_configuration_and_pipes_are_refused_by_name() {
-    let world = Setup::new().workspace("link", terraform::SIMPLE).workspace("pipe", terraform::SIMPLE).start();
+    let world =
+        Setup::new().workspace("link", terraform::SIMPLE).workspace("pipe", terraform::SIMPLE).start();
     symlink("/etc/passwd", world.source("link").join("stolen.txt")).unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(world.source("pipe").join("x.tf")).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(world.source("pipe").join("x.tf"))
+            .status()
+            .unwrap()
+            .success()
+    );
     for (workspace, name) in [("link", "stolen.txt"), ("pipe", "x.tf")] {
         let run = world.queue(workspace).await;
         let run = world.reaches(&run, "Plan Errored").await;
@@ -95,7 +105,7 @@ async fn a_body_that_is_not_right_is_told_what_is_wrong_with_it() {
     };
     let (status, _) = post(&world, "runs", "{no json").await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    let (status, _) = post(&world, "runs", vec![b' '; 20 << 20]).await;
+    let (status, _) = post(&world, "runs", vec![b' '; (1 << 20) + 1]).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
     for (attributes, pointer) in [
         ("{\"is-destroy\":\"yes\"}", "/data/attributes/is-destroy"),

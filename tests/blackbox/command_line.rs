@@ -27,10 +27,8 @@ async fn cli(world: &World, user: &str, arguments: &[&str]) -> Output {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_exit_status_says_how_a_followed_run_ended() {
-    let world = Setup::new()
-        .workspace("good", terraform::SIMPLE)
-        .workspace("bad", terraform::BROKEN_PLAN)
-        .start();
+    let world =
+        Setup::new().workspace("good", terraform::SIMPLE).workspace("bad", terraform::BROKEN_PLAN).start();
     world.workspace("good").await;
     world.workspace("bad").await;
     let applied = cli(&world, "operator", &["run", "start", "good", "--auto-apply", "--follow"]).await;
@@ -101,8 +99,10 @@ async fn discarded_and_canceled_runs_end_with_3() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn policies_are_overridden_from_the_command_line() {
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, SOFT.1).start();
-    let started = world.queue_as("operator", "net", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
+    let world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, SOFT.1).start();
+    let started =
+        world.queue_as("operator", "net", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
     world.reaches(&started, "Policy Override").await;
     let shown = text(&cli(&world, "owner", &["run", "show", &started.id]).await.stdout);
     assert!(shown.contains("override"), "{shown}");
@@ -115,7 +115,10 @@ async fn policies_are_overridden_from_the_command_line() {
 async fn a_workspace_is_locked_and_unlocked() {
     let world = Setup::new().workspace("net", terraform::SIMPLE).start();
     world.workspace("net").await;
-    assert_eq!(code(&cli(&world, "operator", &["workspace", "lock", "net", "--reason", "holiday"]).await), Some(0));
+    assert_eq!(
+        code(&cli(&world, "operator", &["workspace", "lock", "net", "--reason", "holiday"]).await),
+        Some(0)
+    );
     let shown = text(&cli(&world, "reader", &["workspace", "show", "net"]).await.stdout);
     assert!(shown.contains("holiday") && shown.contains("operator"), "{shown}");
     assert_eq!(code(&cli(&world, "operator", &["workspace", "unlock", "net"]).await), Some(0));

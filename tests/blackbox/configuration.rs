@@ -24,7 +24,11 @@ async fn a_bad_file_changes_nothing_and_is_reported_with_its_place() {
     let world = Setup::new().workspace("net", terraform::SIMPLE).start();
     world.workspace("net").await;
     let config = std::fs::read_to_string(world.config_file()).unwrap();
-    std::fs::write(world.config_file(), config.replace("auto_apply", "auto_aply").replace("operators = \"write\"", "operators = \"wriet\"")).unwrap();
+    std::fs::write(
+        world.config_file(),
+        config.replace("auto_apply", "auto_aply").replace("operators = \"write\"", "operators = \"wriet\""),
+    )
+    .unwrap();
     world.daemon().signal(Signal::HUP);
     wait_for("the mistake is reported", async || world.daemon().log().contains("wriet").then_some(())).await;
     assert!(world.daemon().log().contains("signalbox.hcl:"));
@@ -36,8 +40,10 @@ async fn a_bad_file_changes_nothing_and_is_reported_with_its_place() {
 async fn a_run_of_a_workspace_that_is_removed_goes_on_to_its_end() {
     let setup = Setup::new();
     let gate = setup.gate("apply");
-    let world = setup.workspace("stays", terraform::SIMPLE).workspace("goes", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "goes", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
+    let world =
+        setup.workspace("stays", terraform::SIMPLE).workspace("goes", &terraform::gated_apply(&gate)).start();
+    let run =
+        world.queue_as("operator", "goes", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
     let waiting = world.queue("goes").await;
     gate.reached().await;
     let config = std::fs::read_to_string(world.config_file()).unwrap();
@@ -65,7 +71,8 @@ async fn a_run_keeps_the_settings_with_which_its_plan_started() {
     world.reaches(&run, "Needs Confirmation").await;
     let config = std::fs::read_to_string(world.config_file()).unwrap();
     std::fs::write(world.config_file(), config.replace("red", "blue")).unwrap();
-    wait_for("the file is taken over", async || world.daemon().log().contains("taken over").then_some(())).await;
+    wait_for("the file is taken over", async || world.daemon().log().contains("taken over").then_some(()))
+        .await;
     world.confirm(&run).await;
     world.reaches(&run, "Applied").await;
     assert_eq!(std::fs::read_to_string(seen).unwrap().trim(), "red");

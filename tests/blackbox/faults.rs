@@ -44,7 +44,8 @@ async fn a_workspace_actor_that_panics_is_restarted_and_its_queue_goes_on() {
     let second = world.queue_as("operator", "net", auto_apply()).await;
     gate.reached().await;
     world.arm("workspace-actor", 2);
-    wait_for("the actor has panicked twice", async || world.has_struck("workspace-actor").then_some(())).await;
+    wait_for("the actor has panicked twice", async || world.has_struck("workspace-actor").then_some(()))
+        .await;
     gate.open();
     world.reaches(&first, "Applied").await;
     world.reaches(&second, "No Changes").await;
@@ -59,8 +60,10 @@ async fn a_run_that_always_crashes_its_actor_ends_errored_and_its_workspace_goes
     let setup = Setup::new();
     let gate = setup.gate("plan");
     let script = format!("case \" $* \" in *\" plan \"*) {};; esac", gate.wait_command());
-    let world =
-        setup.workspace_with_script("net", terraform::SIMPLE, &script).workspace("other", terraform::SIMPLE).start();
+    let world = setup
+        .workspace_with_script("net", terraform::SIMPLE, &script)
+        .workspace("other", terraform::SIMPLE)
+        .start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
     gate.reached().await;
     world.arm("run-actor", TOO_OFTEN);

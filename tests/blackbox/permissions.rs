@@ -10,8 +10,9 @@ fn not_found<T: std::fmt::Debug>(result: Result<T, ClientError>) -> bool {
 
 #[tokio::test]
 async fn a_run_queued_with_plan_rights_is_never_auto_applied() {
-    let world =
-        Setup::new().workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("auto_apply = true")).start();
+    let world = Setup::new()
+        .workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("auto_apply = true"))
+        .start();
     let run = world.queue_as("planner", "net", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
     world.reaches(&run, "Needs Confirmation").await;
     assert!(not_found(world.act("planner", &run, RunAction::Apply).await), "nor may they confirm it");

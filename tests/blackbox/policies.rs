@@ -13,17 +13,22 @@ pub const PASSING: Set = (
     "policy \"always\" {\n  query = \"data.rules.always\"\n  enforcement_level = \"hard-mandatory\"\n}\n",
     "package rules\nimport rego.v1\nalways contains message if {\n  count(input.plan.resource_changes) > 100\n  message := \"too many\"\n}\n",
 );
-pub const SOFT: Set =
-    ("policy \"never\" {\n  query = \"data.rules.never\"\n  enforcement_level = \"soft-mandatory\"\n}\n", NEVER);
-pub const HARD: Set =
-    ("policy \"never\" {\n  query = \"data.rules.never\"\n  enforcement_level = \"hard-mandatory\"\n}\n", NEVER);
+pub const SOFT: Set = (
+    "policy \"never\" {\n  query = \"data.rules.never\"\n  enforcement_level = \"soft-mandatory\"\n}\n",
+    NEVER,
+);
+pub const HARD: Set = (
+    "policy \"never\" {\n  query = \"data.rules.never\"\n  enforcement_level = \"hard-mandatory\"\n}\n",
+    NEVER,
+);
 pub const ADVISORY: Set =
     ("policy \"never\" {\n  query = \"data.rules.never\"\n  enforcement_level = \"advisory\"\n}\n", NEVER);
 
 #[tokio::test]
 async fn an_error_inside_a_policy_is_its_failure_and_never_a_pass() {
     let rego = "package rules\nimport rego.v1\nnever contains message if {\n  to_number(\"no number\") == 1\n  message := \"x\"\n}\n";
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", HARD.0, rego).start();
+    let world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", HARD.0, rego).start();
     let run = world.queue("net").await;
     world.reaches(&run, "Plan Errored").await;
 }
@@ -31,7 +36,8 @@ async fn an_error_inside_a_policy_is_its_failure_and_never_a_pass() {
 #[tokio::test]
 async fn a_policy_that_never_ends_is_ended_and_counts_as_failed() {
     let rego = "package rules\nimport rego.v1\nnever contains message if {\n  some a in numbers.range(1, 100000)\n  some b in numbers.range(1, 100000)\n  a * b == -1\n  message := \"x\"\n}\n";
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, rego).start();
+    let world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, rego).start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Policy Override").await;
     assert!(world.log(&run, Stage::PolicyCheck).await.contains("time"));
@@ -40,12 +46,14 @@ async fn a_policy_that_never_ends_is_ended_and_counts_as_failed() {
 
 #[tokio::test]
 async fn a_set_with_a_mistake_ends_the_run_errored_with_the_place_and_the_daemon_lives() {
-    let world =
-        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, "package rules\nnever contains {\n").start();
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .policy_set("rules", "net", SOFT.0, "package rules\nnever contains {\n")
+        .start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Plan Errored").await;
     let log = world.log(&run, Stage::PolicyCheck).await;
-    assert!(log.contains("policy.rego:2"), "{log}");
+    assert!(log.contains("policy.rego:3:1"), "{log}");
     let again = world.queue("net").await;
     world.reaches(&again, "Plan Errored").await;
 }
@@ -77,7 +85,8 @@ never contains message if {
   message := sprintf("%s by %s: %q", [change.address, input.run.created_by, input.run.message])
 }
 "#;
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", ADVISORY.0, rego).start();
+    let world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", ADVISORY.0, rego).start();
     let run = NewRun { message: Some("for the record".into()), ..NewRun::default() };
     let run = world.queue_as("operator", "net", run).await;
     let run = world.reaches(&run, "Policy Checked").await;

@@ -40,7 +40,8 @@ async fn a_configuration_for_another_server_is_run_here_and_its_state_is_kept_he
 async fn a_backend_of_the_configuration_s_own_is_left_alone() {
     let setup = Setup::new();
     let own = setup.path().join("own.tfstate");
-    let main = format!("terraform {{\n  backend \"local\" {{\n    path = {own:?}\n  }}\n}}\n{}", terraform::SIMPLE);
+    let main =
+        format!("terraform {{\n  backend \"local\" {{\n    path = {own:?}\n  }}\n}}\n{}", terraform::SIMPLE);
     let world = setup.workspace("net", &main).start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
     world.reaches(&run, "Applied").await;
@@ -68,11 +69,14 @@ async fn terraform_gets_the_workspace_s_environment_and_nothing_of_the_daemon_s(
     let run = world.reaches(&run, "Applied").await;
     let environment = std::fs::read_to_string(seen).unwrap();
     let has = |name: &str| environment.lines().any(|line| line.starts_with(&format!("{name}=")));
-    assert!(has("FROM_WORKSPACE") && has("TFC_RUN_ID") && has("TF_IN_AUTOMATION") && has("PATH") && has("HOME"));
+    assert!(
+        has("FROM_WORKSPACE") && has("TFC_RUN_ID") && has("TF_IN_AUTOMATION") && has("PATH") && has("HOME")
+    );
     for name in ["DAEMON_SECRET", "TF_CLI_ARGS_plan", "TF_WORKSPACE", "TF_CLI_CONFIG_FILE", "RUST_LOG"] {
         assert!(!has(name), "{name} must not reach terraform");
     }
-    let logs = world.log(&run, Stage::Plan).await + &world.log(&run, Stage::Apply).await + &world.daemon().log();
+    let logs =
+        world.log(&run, Stage::Plan).await + &world.log(&run, Stage::Apply).await + &world.daemon().log();
     assert!(!logs.contains("hidden-value"));
 }
 
@@ -85,7 +89,8 @@ async fn secrets_and_plans_do_not_outlive_their_run() {
         .start();
     let applied = world.queue_as("operator", "net", auto_apply()).await;
     world.reaches(&applied, "Applied").await;
-    let discarded = world.queue_as("operator", "net", NewRun { auto_apply: None, ..with_size("large") }).await;
+    let discarded =
+        world.queue_as("operator", "net", NewRun { auto_apply: None, ..with_size("large") }).await;
     world.reaches(&discarded, "Needs Confirmation").await;
     world.act("operator", &discarded, client::RunAction::Discard).await.unwrap();
     for run in [applied, discarded] {
@@ -95,7 +100,11 @@ async fn secrets_and_plans_do_not_outlive_their_run() {
         })
         .await;
     }
-    let found = std::process::Command::new("grep").args(["-rl", "very-secret"]).arg(world.data_dir()).output().unwrap();
+    let found = std::process::Command::new("grep")
+        .args(["-rl", "very-secret"])
+        .arg(world.data_dir())
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8(found.stdout).unwrap(), "");
 }
 
@@ -143,7 +152,9 @@ resource "terraform_data" "thing" {
 }
 "#;
     let world = Setup::new()
-        .workspace_with("net", main, |workspace| workspace.with("sensitive_variables = { password = \"hidden-value\" }"))
+        .workspace_with("net", main, |workspace| {
+            workspace.with("sensitive_variables = { password = \"hidden-value\" }")
+        })
         .start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
     world.reaches(&run, "Applied").await;

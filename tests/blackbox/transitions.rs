@@ -135,7 +135,10 @@ async fn t5_a_change_of_outputs_alone_is_a_change() {
 
 #[tokio::test]
 async fn t5_no_changes_end_a_run_where_there_are_policies_too() {
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", PASSING.0, PASSING.1).start();
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .policy_set("rules", "net", PASSING.0, PASSING.1)
+        .start();
     let first = world.queue_as("operator", "net", auto_apply()).await;
     world.reaches(&first, "Applied").await;
     let second = world.queue("net").await;
@@ -145,7 +148,10 @@ async fn t5_no_changes_end_a_run_where_there_are_policies_too() {
 
 #[tokio::test]
 async fn t6_a_plan_with_changes_goes_to_the_policy_check_by_itself() {
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", PASSING.0, PASSING.1).start();
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .policy_set("rules", "net", PASSING.0, PASSING.1)
+        .start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Policy Checked").await;
     let actions: Vec<String> = world.events(&run).await.into_iter().map(|event| event.action).collect();
@@ -154,8 +160,9 @@ async fn t6_a_plan_with_changes_goes_to_the_policy_check_by_itself() {
 
 #[tokio::test]
 async fn t7_a_plan_that_can_be_auto_applied_is_applied_by_itself() {
-    let world =
-        Setup::new().workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("auto_apply = true")).start();
+    let world = Setup::new()
+        .workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("auto_apply = true"))
+        .start();
     let run = world.queue("net").await;
     world.reaches(&run, "Applied").await;
     assert_eq!(world.resources("net").await, ["terraform_data.thing"]);
@@ -163,9 +170,11 @@ async fn t7_a_plan_that_can_be_auto_applied_is_applied_by_itself() {
 
 #[tokio::test]
 async fn t7_a_run_may_say_for_itself_whether_it_is_auto_applied() {
-    let world =
-        Setup::new().workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("auto_apply = true")).start();
-    let run = world.queue_as("operator", "net", NewRun { auto_apply: Some(false), ..NewRun::default() }).await;
+    let world = Setup::new()
+        .workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("auto_apply = true"))
+        .start();
+    let run =
+        world.queue_as("operator", "net", NewRun { auto_apply: Some(false), ..NewRun::default() }).await;
     world.reaches(&run, "Needs Confirmation").await;
 }
 
@@ -176,13 +185,17 @@ async fn t8_a_plan_with_changes_waits_for_a_person() {
     let run = world.reaches(&run, "Needs Confirmation").await;
     assert!(run.has_changes && run.actions.is_confirmable && run.actions.is_discardable);
     let plan = run.plan.expect("the plan is included");
-    assert_eq!((plan.resource_additions, plan.resource_changes, plan.resource_destructions), (Some(1), Some(0), Some(0)));
+    assert_eq!(
+        (plan.resource_additions, plan.resource_changes, plan.resource_destructions),
+        (Some(1), Some(0), Some(0))
+    );
 }
 
 #[tokio::test]
 async fn t8_a_destroy_plan_waits_even_where_auto_apply_is_on() {
-    let world =
-        Setup::new().workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("auto_apply = true")).start();
+    let world = Setup::new()
+        .workspace_with("net", terraform::SIMPLE, |workspace| workspace.with("auto_apply = true"))
+        .start();
     let made = world.queue("net").await;
     world.reaches(&made, "Applied").await;
     let run = world.queue_as("operator", "net", NewRun { destroy: true, ..NewRun::default() }).await;
@@ -200,7 +213,8 @@ async fn t9_a_confirmed_plan_is_applied() {
     world.client("operator").act_on_run(&run.id, RunAction::Apply, Some("looks good")).await.unwrap();
     world.reaches(&run, "Applied").await;
     let events = world.events(&run).await;
-    let confirmed = events.iter().find(|event| event.comment.as_deref() == Some("looks good")).expect("the comment");
+    let confirmed =
+        events.iter().find(|event| event.comment.as_deref() == Some("looks good")).expect("the comment");
     assert_eq!(confirmed.actor.as_deref(), Some("operator"));
 }
 
@@ -217,10 +231,14 @@ async fn t10_a_declined_plan_is_never_applied() {
 
 #[tokio::test]
 async fn t11_a_failed_hard_mandatory_policy_ends_the_run() {
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", HARD.0, HARD.1).start();
+    let world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", HARD.0, HARD.1).start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
     let run = world.reaches(&run, "Plan Errored").await;
-    assert!(run.error().is_some_and(|error| error.contains("rules/never (hard-mandatory)") || error.contains("never")));
+    assert!(
+        run.error()
+            .is_some_and(|error| error.contains("rules/never (hard-mandatory)") || error.contains("never"))
+    );
     assert!(world.log(&run, Stage::PolicyCheck).await.contains("nothing is ever good enough"));
     assert!(world.override_policies("owner", &run).await.is_err(), "nobody can override it");
     assert_eq!(world.state("net").await, None);
@@ -228,7 +246,8 @@ async fn t11_a_failed_hard_mandatory_policy_ends_the_run() {
 
 #[tokio::test]
 async fn t12_a_failed_soft_mandatory_policy_waits_for_an_override() {
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, SOFT.1).start();
+    let world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, SOFT.1).start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
     let run = world.reaches(&run, "Policy Override").await;
     assert!(world.act("operator", &run, RunAction::Apply).await.is_err(), "it has to be overridden first");
@@ -236,20 +255,23 @@ async fn t12_a_failed_soft_mandatory_policy_waits_for_an_override() {
 
 #[tokio::test]
 async fn t13_only_an_owner_overrides_and_the_journal_says_who_and_why() {
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, SOFT.1).start();
+    let world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, SOFT.1).start();
     let run = world.queue("net").await;
     world.reaches(&run, "Policy Override").await;
     assert!(world.override_policies("admin", &run).await.is_err(), "an admin of the workspace is no owner");
     world.override_policies("owner", &run).await.unwrap();
     world.reaches(&run, "Policy Checked").await;
     let events = world.events(&run).await;
-    let overridden = events.iter().find(|e| e.comment.as_deref() == Some("I take it on me")).expect("the comment");
+    let overridden =
+        events.iter().find(|e| e.comment.as_deref() == Some("I take it on me")).expect("the comment");
     assert_eq!(overridden.actor.as_deref(), Some("owner"));
 }
 
 #[tokio::test]
 async fn t14_a_run_that_waits_for_an_override_is_discarded() {
-    let world = Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, SOFT.1).start();
+    let world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, SOFT.1).start();
     let run = world.queue("net").await;
     world.reaches(&run, "Policy Override").await;
     world.act("operator", &run, RunAction::Discard).await.unwrap();
@@ -258,8 +280,10 @@ async fn t14_a_run_that_waits_for_an_override_is_discarded() {
 
 #[tokio::test]
 async fn t15_a_failed_advisory_policy_is_shown_and_stops_nothing() {
-    let world =
-        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", ADVISORY.0, ADVISORY.1).start();
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .policy_set("rules", "net", ADVISORY.0, ADVISORY.1)
+        .start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Policy Checked").await;
     assert!(world.log(&run, Stage::PolicyCheck).await.contains("nothing is ever good enough"));

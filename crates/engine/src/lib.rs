@@ -40,3 +40,4 @@ pub use engine::{Ended, Engine, Parts, StartError};
 pub use refusal::Refusal;
 pub use request::RunRequest;
 pub use run_dir::RunDir;
+pub use terraform::look_up as find_program;

@@ -126,7 +126,9 @@ async fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     let mut file = match options.open(path).await {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Err(ReadError::NotRegular),
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            return Err(ReadError::NotRegular);
+        }
         Err(error) => return Err(ReadError::Io(error)),
     };
     if !file.metadata().await.map_err(ReadError::Io)?.is_file() {

@@ -46,7 +46,7 @@ impl Versions {
 }
 
 /// Finds a program as a shell does: a bare name in `PATH`, anything with a slash as a path.
-pub(crate) fn look_up(program: &Path, path: &str) -> Option<PathBuf> {
+pub fn look_up(program: &Path, path: &str) -> Option<PathBuf> {
     let is_file = |candidate: &PathBuf| candidate.is_file();
     if program.components().count() > 1 {
         return Some(program.to_owned()).filter(is_file);

@@ -74,7 +74,8 @@ impl Event {
             }
         }
         all.extend(
-            [PolicyOutcome::Passed, PolicyOutcome::SoftFailed, PolicyOutcome::HardFailed].map(Self::PolicyCheckEnded),
+            [PolicyOutcome::Passed, PolicyOutcome::SoftFailed, PolicyOutcome::HardFailed]
+                .map(Self::PolicyCheckEnded),
         );
         all.extend([ApplyOutcome::Succeeded, ApplyOutcome::Failed].map(Self::ApplyEnded));
         all.extend([Self::AutoApply, Self::Confirm, Self::Discard, Self::Override, Self::Cancel]);

@@ -28,7 +28,8 @@ mod tests {
 
     #[test]
     fn a_destroy_plan_always_waits_for_a_person() {
-        let facts = Facts { auto_apply: true, queued_with_apply_right: true, destroy: true, ..Facts::default() };
+        let facts =
+            Facts { auto_apply: true, queued_with_apply_right: true, destroy: true, ..Facts::default() };
         assert!(!facts.can_be_auto_applied());
     }
 

@@ -188,7 +188,15 @@ mod tests {
     #[test]
     fn an_id_of_another_kind_or_shape_is_refused() {
         let plan = RunId::generate().plan().to_string();
-        for text in [plan.as_str(), "run-", "run-short", "run-0000000000000000", "run-12345678901234567", "", "../etc"] {
+        for text in [
+            plan.as_str(),
+            "run-",
+            "run-short",
+            "run-0000000000000000",
+            "run-12345678901234567",
+            "",
+            "../etc",
+        ] {
             assert!(text.parse::<RunId>().is_err(), "{text}");
         }
     }

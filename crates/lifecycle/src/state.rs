@@ -160,7 +160,9 @@ impl State {
     pub const fn stage(self) -> Stage {
         match self {
             Self::Pending => Stage::Pending,
-            Self::Planning(_) | Self::NeedsConfirmation | Self::NoChanges | Self::PlannedAndFinished => Stage::Plan,
+            Self::Planning(_) | Self::NeedsConfirmation | Self::NoChanges | Self::PlannedAndFinished => {
+                Stage::Plan
+            }
             Self::PolicyCheck(_) | Self::PolicyOverride | Self::PolicyChecked | Self::PolicySoftFailed => {
                 Stage::PolicyCheck
             }
@@ -239,7 +241,10 @@ impl FromStr for State {
     type Err = UnknownState;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::all().into_iter().find(|state| state.as_str() == text).ok_or_else(|| UnknownState(text.to_owned()))
+        Self::all()
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or_else(|| UnknownState(text.to_owned()))
     }
 }
 

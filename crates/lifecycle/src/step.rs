@@ -114,16 +114,22 @@ impl Illegal {
     fn reason(&self) -> String {
         let name = self.state.name();
         match (self.event, self.state) {
-            (event, state) if state.is_final() => format!("{} is not possible: the run is over ({name})", event.name()),
+            (event, state) if state.is_final() => {
+                format!("{} is not possible: the run is over ({name})", event.name())
+            }
             (Event::Cancel, State::Planning(_) | State::PolicyCheck(_) | State::Applying(_)) => {
                 "the run is being canceled already; force-cancel kills its processes".to_owned()
             }
             (Event::ForceCancel { cool_off_over: false }, state) if state.execution().is_some() => {
-                "force-cancel is possible only some time after a cancel: see force-cancel-available-at".to_owned()
+                "force-cancel is possible only some time after a cancel: see force-cancel-available-at"
+                    .to_owned()
             }
-            (Event::ForceCancel { .. }, _) => format!("force-cancel is not possible in {name}: cancel the run first"),
+            (Event::ForceCancel { .. }, _) => {
+                format!("force-cancel is not possible in {name}: cancel the run first")
+            }
             (Event::Confirm, State::PolicyOverride) => {
-                "apply is not possible in Policy Override: a member of the owners team has to override first".to_owned()
+                "apply is not possible in Policy Override: a member of the owners team has to override first"
+                    .to_owned()
             }
             (Event::Discard, State::Planning(_) | State::PolicyCheck(_) | State::Applying(_)) => {
                 format!("discard is not possible in {name}: cancel the run instead")

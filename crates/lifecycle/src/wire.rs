@@ -135,7 +135,11 @@ mod tests {
                 assert!(!offered.is_cancelable || legal(Event::Cancel), "{state:?}");
                 assert_eq!(offered.is_confirmable, legal(Event::Confirm), "{state:?}");
                 assert_eq!(offered.is_discardable, legal(Event::Discard), "{state:?}");
-                assert_eq!(offered.is_force_cancelable, legal(Event::ForceCancel { cool_off_over }), "{state:?}");
+                assert_eq!(
+                    offered.is_force_cancelable,
+                    legal(Event::ForceCancel { cool_off_over }),
+                    "{state:?}"
+                );
             }
         }
     }
@@ -164,7 +168,11 @@ mod tests {
             (State::Canceled(Stage::Apply), "canceled", "finished", "canceled"),
         ];
         for (state, run, plan, apply) in table {
-            assert_eq!((run_status(state), plan_status(state), apply_status(state)), (run, plan, apply), "{state:?}");
+            assert_eq!(
+                (run_status(state), plan_status(state), apply_status(state)),
+                (run, plan, apply),
+                "{state:?}"
+            );
         }
     }
 }

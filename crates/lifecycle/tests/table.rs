@@ -68,7 +68,15 @@ fn every_pair_that_is_not_in_the_table_is_refused() {
     for state in State::all() {
         for event in Event::all() {
             match step(state, Facts::default(), event) {
-                Ok(t) => legal += &format!("{:<28}{:<62}{:<22}{}\n", state.as_str(), format!("{event:?}"), t.rule, t.to.as_str()),
+                Ok(t) => {
+                    legal += &format!(
+                        "{:<28}{:<62}{:<22}{}\n",
+                        state.as_str(),
+                        format!("{event:?}"),
+                        t.rule,
+                        t.to.as_str()
+                    )
+                }
                 Err(illegal) => {
                     assert_eq!((illegal.state, illegal.event), (state, event));
                     assert!(!illegal.to_string().is_empty());
@@ -96,7 +104,9 @@ fn a_plan_only_run_ends_after_its_last_check_and_is_never_applied() {
 #[test]
 fn an_empty_plan_is_applied_only_where_that_was_asked_for() {
     let facts = Facts { allow_empty_apply: true, ..Facts::default() };
-    let after = |policies| step(State::Planning(EXECUTING), facts, plan(PlanOutcome::NoChanges, policies)).unwrap().to;
+    let after = |policies| {
+        step(State::Planning(EXECUTING), facts, plan(PlanOutcome::NoChanges, policies)).unwrap().to
+    };
     assert_eq!(after(false), State::NeedsConfirmation);
     assert_eq!(after(true), State::PolicyCheck(RUNNING));
 }

@@ -9,7 +9,10 @@ pub struct Gate {
 
 impl Gate {
     pub fn new(directory: &Path, name: &str) -> Self {
-        Self { reached: directory.join(format!("{name}.reached")), open: directory.join(format!("{name}.open")) }
+        Self {
+            reached: directory.join(format!("{name}.reached")),
+            open: directory.join(format!("{name}.open")),
+        }
     }
 
     /// A shell command that says that it is there, and waits until the gate is open.

@@ -120,7 +120,8 @@ impl Setup {
         std::fs::create_dir_all(&path).expect("a folder");
         std::fs::write(path.join("policies.hcl"), policies).expect("policies");
         std::fs::write(path.join("policy.rego"), rego).expect("rego");
-        self.blocks.push(format!("policy_set {name:?} {{\n  path = {path:?}\n  workspaces = [{workspaces:?}]\n}}"));
+        self.blocks
+            .push(format!("policy_set {name:?} {{\n  path = {path:?}\n  workspaces = [{workspaces:?}]\n}}"));
         self
     }
 
@@ -138,13 +139,15 @@ impl Setup {
     }
 
     fn config(&self) -> String {
-        let mut server = vec![
-            "listen = \"127.0.0.1:0\"".to_owned(),
-            format!("data_dir = {:?}", self.path().join("data")),
-        ];
+        let mut server = vec![format!("data_dir = {:?}", self.path().join("data"))];
         let names = |setting: &str| setting.split('=').next().unwrap_or_default().trim().to_owned();
-        for default in
-            ["cancel_grace = \"30s\"", "force_cancel_after = \"100ms\"", "max_concurrent_runs = 8"].map(str::to_owned)
+        for default in [
+            "listen = \"127.0.0.1:0\"",
+            "cancel_grace = \"30s\"",
+            "force_cancel_after = \"100ms\"",
+            "max_concurrent_runs = 8",
+        ]
+        .map(str::to_owned)
         {
             if !self.server.iter().any(|setting| names(setting) == names(&default)) {
                 server.push(default);
@@ -336,7 +339,8 @@ impl World {
     /// The workspace's current state, as terraform wrote it; `None` if it has none.
     pub async fn state(&self, workspace: &str) -> Option<serde_json::Value> {
         let workspace = self.workspace(workspace).await;
-        let bytes = self.client("owner").current_state(&workspace.id).await.expect("the state can be read")?;
+        let bytes =
+            self.client("owner").current_state(&workspace.id).await.expect("the state can be read")?;
         Some(serde_json::from_slice(&bytes).expect("a state is JSON"))
     }
 
@@ -347,7 +351,9 @@ impl World {
             .as_array()
             .into_iter()
             .flatten()
-            .map(|resource| format!("{}.{}", resource["type"].as_str().unwrap(), resource["name"].as_str().unwrap()))
+            .map(|resource| {
+                format!("{}.{}", resource["type"].as_str().unwrap(), resource["name"].as_str().unwrap())
+            })
             .collect();
         names.sort();
         names
