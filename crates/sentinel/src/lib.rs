@@ -55,7 +55,8 @@
 //!   a run. [`imports`] are the Terraform imports of a run.
 //! - Everything from outside comes through traits: [`Files`], [`Host`] (clock and HTTP), [`Import`].
 //!   [`DirFiles`] and [`SystemHost`] are for those who want the disk and the system's clock; nothing
-//!   else in the crate touches either.
+//!   else in the crate touches either, except that a `timezone` that is configured for the `time` import
+//!   is looked up in the system's time zone database.
 //!
 //! # Invariants
 //!

@@ -138,6 +138,18 @@ impl SetOutcome {
 }
 
 impl Evaluation {
+    /// The evaluation as JSON: its result, the error, and the trace in the form of the reference.
+    pub fn json(&self) -> Json {
+        let error = self.outcome.error();
+        json!({
+            "result": self.outcome.passed(),
+            "value": self.outcome.value(),
+            "error": error.as_ref().map(ToString::to_string),
+            "duration": self.duration.as_millis() as u64,
+            "trace": trace_json(&self.trace, Some(self.outcome.passed()), error.as_ref()),
+        })
+    }
+
     /// The evaluation as people read it: the result, the error, the prints, the trace of the rules.
     pub fn text(&self) -> String {
         let mut out = format!("Result: {}\n", self.outcome.passed());

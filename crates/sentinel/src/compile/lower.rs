@@ -15,6 +15,9 @@ const PREDECLARED: [&str; 4] = ["true", "false", "null", "undefined"];
 /// Slots are 16 bits wide; a file that needs more names is refused.
 const MAX_NAMES: usize = u16::MAX as usize;
 
+/// Imports of one file.
+const MAX_DECLARED: usize = 1000;
+
 pub(super) fn lower(source: Source, file: ast::File) -> Result<Unit, Error> {
     let mut lowering = Lowering { source: &source, imports: Vec::new(), scopes: vec![Scope::default()] };
     lowering.imports(file.imports)?;
@@ -80,6 +83,9 @@ impl Lowering<'_> {
             let repeated = self.imports.iter().any(|other| other.path == import.path);
             if repeated && import.members.is_empty() {
                 return Err(self.error(import.span, format!("`{}` is imported twice", import.path)));
+            }
+            if self.imports.len() >= MAX_DECLARED {
+                return Err(self.error(import.span, format!("more than {MAX_DECLARED} imports")));
             }
             self.imports.push(ImportDecl {
                 path: import.path,

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod json;
+mod nesting;
 mod tree;
 
 use crate::error::Error;

@@ -30,7 +30,9 @@ fn to_span(range: Option<std::ops::Range<usize>>) -> Span {
 }
 
 pub(super) fn parse_hcl(source: &Source) -> Result<Block, Error> {
-    let body = hcl_edit::parser::parse_body(source.text()).map_err(|error| {
+    super::nesting::check(source)?;
+    let parse = || hcl_edit::parser::parse_body(source.text());
+    let body = stacker::maybe_grow(4 << 20, 32 << 20, parse).map_err(|error| {
         let place = error.location();
         let start = offset(source.text(), place.line(), place.column());
         let message = error.message().lines().collect::<Vec<_>>().join("; ");

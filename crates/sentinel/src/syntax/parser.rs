@@ -15,6 +15,9 @@ use crate::value::Data;
 /// How deep blocks and expressions may be nested.
 pub(super) const MAX_NESTING: u32 = 400;
 
+/// Parameters of a function.
+const MAX_PARAMS: usize = 1000;
+
 /// Parses a file.
 pub(crate) fn parse(source: &Source) -> Result<File, Error> {
     let mut parser = Parser::new(source)?;
@@ -469,6 +472,9 @@ impl<'s> Parser<'s> {
                 return Err(self.error(name.span, format!("the parameter `{}` is named twice", name.text)));
             }
             params.push(name);
+            if params.len() > MAX_PARAMS {
+                return Err(self.error(self.last, format!("a function has at most {MAX_PARAMS} parameters")));
+            }
             if !self.take_op(Op::Comma)? {
                 break;
             }

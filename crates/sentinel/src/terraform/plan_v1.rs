@@ -3,6 +3,9 @@
 //! Its `diff` is flat: `tags.%` is the number of keys of a map, `ingress.#` that of the elements of a
 //! list, `ingress.0.from_port` an attribute of one. All values in it are text. Plans do not have such
 //! diffs any more; it is made of the values before and after.
+//!
+//! `config` and `state` are the data of the old `tfconfig` and `tfstate`; to call their `module`
+//! functions a policy imports those.
 
 use std::collections::BTreeMap;
 

@@ -245,3 +245,29 @@ fn a_folder_without_a_configuration_is_no_set() {
     assert!(load_config(&files, "").unwrap_err().message().contains("there is no sentinel.hcl"));
     assert!(load_config(&files, "../up").is_err());
 }
+
+#[test]
+fn a_file_that_is_nested_without_end_is_refused() {
+    for nest in ["[", "(", "{ a = ", "\"${"] {
+        let text = format!("param \"p\" {{\n  value = {}", nest.repeat(100_000));
+        assert!(Config::parse("s.hcl", &text).unwrap_err().message().contains("nested more than"), "{nest}");
+    }
+    let blocks = "a {\n".repeat(100_000);
+    assert!(Config::parse("s.hcl", &blocks).is_err());
+    let heredoc = format!("param \"p\" {{\n  value = <<E\n${{{}\nE\n}}", "[".repeat(100_000));
+    assert!(Config::parse("s.hcl", &heredoc).is_err());
+    assert!(Config::parse("s.json", &"[".repeat(100_000)).is_err());
+    let signs = format!("param \"p\" {{\n  value = {}1\n}}", "!".repeat(100_000));
+    assert!(Config::parse("s.hcl", &signs).is_err());
+    let conditions = format!("param \"p\" {{\n  value = {}1\n}}", "true ? 1 : ".repeat(95_000));
+    assert!(Config::parse("s.hcl", &conditions).is_err());
+}
+
+#[test]
+fn brackets_in_strings_and_comments_are_not_nesting() {
+    let text =
+        format!("# {0}\nparam \"p\" {{\n  value = \"{0} \\\" {0}\" // {0}\n}}\n/* {0} */", "[".repeat(200));
+    assert_eq!(hcl(&text).params.len(), 1);
+    let text = "param \"p\" {\n  value = <<-EOT\n  [[[ \" $${x}\n  EOT\n}";
+    assert_eq!(hcl(text).params.len(), 1);
+}

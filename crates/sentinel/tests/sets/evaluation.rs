@@ -262,6 +262,15 @@ fn the_outcome_as_json() {
 }
 
 #[test]
+fn an_evaluation_as_json() {
+    let json = crate::support::run("r = rule { [1, null] }\nmain = rule { r }").unwrap().json();
+    assert_eq!(json["result"], false);
+    assert_eq!(json["value"], serde_json::json!([1, null]));
+    assert_eq!(json["trace"]["rules"]["r"]["ident"], "r");
+    assert_eq!(json["error"], serde_json::Value::Null);
+}
+
+#[test]
 fn sensitive_values_are_masked_in_everything_that_is_shown() {
     let policy = "param token\nprint(\"token:\", token)\nfound = rule { [token, {\"t\": \"x-\" + token}] }\nmain = rule { found is [] }";
     let broken = "param token\nerror(\"bad token \" + token)\nmain = true";
