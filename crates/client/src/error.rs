@@ -37,10 +37,10 @@ impl fmt::Display for Problems {
 #[non_exhaustive]
 pub enum ClientError {
     /// 401: the token is not that of a user.
-    #[error("the daemon at {url} does not accept the token")]
+    #[error("the daemon at {address} does not accept the token")]
     Unauthorized {
         /// The daemon's address.
-        url: Url,
+        address: String,
     },
     /// 403: something else has to be done first.
     #[error("{0}")]
@@ -55,10 +55,10 @@ pub enum ClientError {
     #[error("{0}")]
     Invalid(Problems),
     /// No answer.
-    #[error("can't reach the daemon at {url}: {why}")]
+    #[error("can't reach the daemon at {address}: {why}")]
     Unreachable {
         /// The daemon's address.
-        url: Url,
+        address: String,
         /// What happened instead of an answer.
         why: String,
     },

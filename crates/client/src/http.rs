@@ -181,7 +181,7 @@ impl Client {
         let body = response.bytes().await.unwrap_or_default();
         let problems = document::problems(&body);
         Err(match status {
-            StatusCode::UNAUTHORIZED => ClientError::Unauthorized { url: self.base.clone() },
+            StatusCode::UNAUTHORIZED => ClientError::Unauthorized { address: self.shown() },
             StatusCode::FORBIDDEN => ClientError::Forbidden(problems),
             // a daemon says in words what it did not find
             StatusCode::NOT_FOUND if problems.0.is_empty() => unexpected(url, "404 without a reason"),
@@ -203,7 +203,12 @@ impl Client {
     }
 
     pub(crate) fn lost(&self, why: impl Into<String>) -> ClientError {
-        ClientError::Unreachable { url: self.base.clone(), why: why.into() }
+        ClientError::Unreachable { address: self.shown(), why: why.into() }
+    }
+
+    /// The address as a person would write it.
+    fn shown(&self) -> String {
+        self.base.as_str().trim_end_matches('/').to_owned()
     }
 }
 

@@ -25,7 +25,10 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`].
-    pub async fn current_state(&self, workspace_id: &str) -> std::result::Result<Option<Vec<u8>>, ClientError> {
+    pub async fn current_state(
+        &self,
+        workspace_id: &str,
+    ) -> std::result::Result<Option<Vec<u8>>, ClientError> {
         let url = self.v2(["workspaces", workspace_id, "current-state-version"]);
         let version: StateVersion = match self.get(url.clone(), &[]).await {
             Ok(version) => version,

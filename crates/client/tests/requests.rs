@@ -1,5 +1,7 @@
 //! What goes over the wire, and what the answers become.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use client::{Client, ClientError, NewRun, RunAction, RunFilter, Stage, Update};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -75,9 +77,10 @@ async fn a_run_is_asked_for_with_all_its_options() {
 
 #[tokio::test]
 async fn each_answer_that_is_no_success_has_its_error_and_its_words() {
+    type IsRight = fn(&ClientError) -> bool;
     let words =
         r#"{"errors":[{"status":"x","title":"t","detail":"the words","source":{"pointer":"/data"}}]}"#;
-    let table: [(&str, fn(&ClientError) -> bool); 8] = [
+    let table: [(&str, IsRight); 8] = [
         ("401 Unauthorized", |error| matches!(error, ClientError::Unauthorized { .. })),
         ("403 Forbidden", |error| matches!(error, ClientError::Forbidden(_))),
         ("404 Not Found", |error| matches!(error, ClientError::NotFound(_))),

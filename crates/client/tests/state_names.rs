@@ -1,6 +1,8 @@
 //! The names that people see and the progress of stages are read from the wire. The daemon writes the wire from its
 //! states: both ways have to lead to the same words.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use client::{Client, Progress, Run, Stage};
 use lifecycle::{Execution, PolicyOutcome, State, Work, wire};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::{Apply, Plan, RunStatus};
-use crate::document::{FromResource, Included, Resource, Result, null_is_default};
+use crate::document::{FromResource, Included, One, Resource, Result, null_is_default};
 
 /// A run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -135,6 +135,14 @@ pub struct RunPermissions {
 }
 
 impl Run {
+    /// Reads a run from a document of the API, such as one that was kept.
+    ///
+    /// # Errors
+    /// In words, if it is no document of a run.
+    pub fn from_document(json: &str) -> std::result::Result<Self, String> {
+        serde_json::from_str::<One>(json).map_err(|error| error.to_string())?.read()
+    }
+
     /// Whether it is over.
     pub const fn is_final(&self) -> bool {
         self.status.is_final()

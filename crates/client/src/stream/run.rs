@@ -2,7 +2,6 @@ use futures::stream::{BoxStream, StreamExt as _};
 
 use super::Update;
 use super::source::{Incoming, Source};
-use crate::document::One;
 use crate::http::unexpected;
 use crate::runs::INCLUDE;
 use crate::{Client, ClientError, Run};
@@ -48,13 +47,10 @@ impl Follower {
             if event.name != "run" {
                 continue;
             }
-            let run = serde_json::from_str(&event.data)
-                .map_err(|error| error.to_string())
-                .and_then(|document: One| document.read::<Run>())
-                .map_err(|why| {
-                    self.over = true;
-                    unexpected(self.source.url(), why)
-                })?;
+            let run = Run::from_document(&event.data).map_err(|why| {
+                self.over = true;
+                unexpected(self.source.url(), why)
+            })?;
             self.over = run.is_final();
             if self.last.as_ref() != Some(&run) {
                 self.last = Some(run.clone());

@@ -92,7 +92,9 @@ impl Source {
                         continue;
                     }
                     Err(Lost::Ended) => self.client.lost("the connection was closed"),
-                    Err(Lost::Failed(error)) => self.client.unreachable(&error),
+                    Err(Lost::Failed(error)) if error.is_timeout() => self.client.unreachable(&error),
+                    // how it broke off is the transport's own business
+                    Err(Lost::Failed(_)) => self.client.lost("the connection broke off"),
                     Err(Lost::Unreadable(error)) => return Err(unexpected(&self.url, error)),
                 },
             };

@@ -1,0 +1,428 @@
+//! The command line as `--help` shows it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use super::run::StateFilter;
+use super::{token, variable};
+
+const AFTER_HELP: &str = "\
+Exit status:
+  0    done; a followed run was applied, or had nothing to apply
+  1    failed: a followed run errored, or the daemon refused or can't be reached
+  2    called or configured wrongly
+  3    a followed run was discarded or canceled
+  130  Ctrl-C while following: the run goes on
+  141  the reader of the output went away while following: the run goes on
+
+Output is for people on a terminal and plain in a pipe. With --json it is one JSON document, or, of
+what is followed, one a line. Errors and remarks go to stderr.";
+
+/// Self-hosted run orchestrator for Terraform.
+#[derive(Debug, Parser)]
+#[command(name = "signalbox", version, after_help = AFTER_HELP, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Address of the daemon
+    #[arg(
+        long, global = true, value_name = "URL", env = "SIGNALBOX_ADDRESS", hide_env_values = true,
+        default_value = "http://127.0.0.1:8080", value_hint = ValueHint::Url
+    )]
+    pub(crate) address: String,
+    /// Your token; the environment is the safer place, since others can see command lines
+    #[arg(long, global = true, value_name = "TOKEN", env = "SIGNALBOX_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// JSON instead of text for people
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Form of the program's own log, which goes to stderr; RUST_LOG says how much of it
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(crate) log_format: LogFormat,
+    /// Colours, terraform's included
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) color: Color,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the daemon
+    Serve(ServeArgs),
+    /// Show what it does: a daemon, a workspace and three runs, on this machine and without a trace
+    Demo(DemoArgs),
+    /// Look at a config file
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// See, lock and unlock workspaces
+    #[command(subcommand)]
+    Workspace(WorkspaceCommand),
+    /// Start, see and decide on runs
+    #[command(subcommand)]
+    Run(RunCommand),
+    /// Print the log of a run, the stages one after the other
+    ///
+    /// With --follow and without --stage it goes on until the run has ended, and the exit status says how.
+    Logs(LogsArgs),
+    /// Make tokens for users
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Print the completions of a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServeArgs {
+    /// The config file; it is taken over anew whenever it changes
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: PathBuf,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DemoArgs {
+    /// Answer every question with yes
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Report every mistake in a config file, each with its place and what would be right
+    ///
+    /// Exit status 0 if the file can be used, warnings or not, else 2.
+    Check {
+        /// The config file
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkspaceCommand {
+    /// List the workspaces with the run that holds each, or else its newest
+    List,
+    /// Show one workspace
+    Show {
+        #[command(flatten)]
+        workspace: WorkspaceArg,
+    },
+    /// Lock it: its runs stay pending until it is unlocked
+    Lock {
+        #[command(flatten)]
+        workspace: WorkspaceArg,
+        /// Why, for others to read
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Release your lock
+    Unlock {
+        #[command(flatten)]
+        workspace: WorkspaceArg,
+        /// Release somebody else's lock
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct WorkspaceArg {
+    /// Name of the workspace
+    #[arg(value_name = "WORKSPACE")]
+    pub(crate) workspace: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunCommand {
+    /// Queue a run
+    ///
+    /// With --follow on a terminal you are asked to confirm or to override when the run waits for that. In a
+    /// pipe it is said on stderr that it waits, with the commands, and it is followed until somebody has decided.
+    Start(Box<StartArgs>),
+    /// List runs, newest first
+    List(ListArgs),
+    /// Show one run: its state, what happened to it, and what can be done next
+    Show {
+        #[command(flatten)]
+        run: RunArg,
+    },
+    /// Apply the plan that waits for it
+    Confirm {
+        #[command(flatten)]
+        action: ActionArgs,
+        /// Show the log until the run has ended
+        #[arg(long, short)]
+        follow: bool,
+    },
+    /// Decline the plan, or take a pending run out of the queue
+    Discard {
+        #[command(flatten)]
+        action: ActionArgs,
+    },
+    /// Stop a run: terraform gets one interrupt, and is killed after the grace period
+    Cancel {
+        #[command(flatten)]
+        action: ActionArgs,
+        /// Kill it. Cancels first if that has not happened, and waits until killing is allowed
+        #[arg(long)]
+        force: bool,
+    },
+    /// Override failed soft-mandatory policies; for owners
+    Override {
+        #[command(flatten)]
+        action: ActionArgs,
+        /// Show the log until the run has ended
+        #[arg(long, short)]
+        follow: bool,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StartArgs {
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArg,
+    /// Why, for others to read
+    #[arg(long, short, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+    /// Plan to destroy everything
+    #[arg(long, conflicts_with_all = ["refresh_only", "replace"])]
+    pub(crate) destroy: bool,
+    /// Make a plan that can't be applied, beside the queue
+    #[arg(long, conflicts_with_all = ["auto_apply", "allow_empty_apply"])]
+    pub(crate) plan_only: bool,
+    /// Only bring the state up to date with the real objects
+    #[arg(long, conflicts_with_all = ["no_refresh", "replace"])]
+    pub(crate) refresh_only: bool,
+    /// Plan without reading the real objects first
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
+    /// Plan only this resource or module and what it depends on; may be repeated
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<String>,
+    /// Plan to replace this resource; may be repeated
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) replace: Vec<String>,
+    /// A variable for this run alone; may be repeated. A value that begins with [, { or " is an HCL literal,
+    /// any other is text
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable::parse)]
+    pub(crate) var: Vec<(String, String)>,
+    /// Apply without asking, if you may apply and it is no destroy run; =false asks even where the workspace
+    /// says otherwise
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) auto_apply: Option<bool>,
+    /// Let a plan without changes be applied
+    #[arg(long)]
+    pub(crate) allow_empty_apply: bool,
+    /// Show the log until the run has ended; the exit status says how
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ListArgs {
+    /// Only of this workspace
+    #[arg(long, short, value_name = "WORKSPACE")]
+    pub(crate) workspace: Option<String>,
+    /// Only in this state; may be repeated
+    #[arg(long, short, value_name = "STATE", value_enum)]
+    pub(crate) state: Vec<StateFilter>,
+    /// At most so many
+    #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 20)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunArg {
+    /// Id of the run, run-…
+    #[arg(value_name = "RUN", value_parser = run_id)]
+    pub(crate) run: String,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ActionArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArg,
+    /// Why; kept in the history of the run
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LogsArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArg,
+    /// Go on as the log is written, over restarts of the daemon, until its end
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only of this stage
+    #[arg(long, value_name = "STAGE", value_enum)]
+    pub(crate) stage: Option<StageArg>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StageArg {
+    Plan,
+    PolicyCheck,
+    Apply,
+}
+
+impl From<StageArg> for client::Stage {
+    fn from(stage: StageArg) -> Self {
+        match stage {
+            StageArg::Plan => Self::Plan,
+            StageArg::PolicyCheck => Self::PolicyCheck,
+            StageArg::Apply => Self::Apply,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token for a user: it is shown this once, and its digest goes into the config file
+    New {
+        /// Name of the user
+        #[arg(value_parser = token::user_name)]
+        user: String,
+    },
+}
+
+fn run_id(text: &str) -> Result<String, String> {
+    let suffix = text.strip_prefix("run-").filter(|suffix| !suffix.is_empty());
+    if suffix.is_some_and(|suffix| suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+        Ok(text.to_owned())
+    } else {
+        Err("the id of a run is like run-CZcmD7eagjhyX1vN; `signalbox run list` shows them".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(std::iter::once("signalbox").chain(line.split_whitespace()))
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_understood() {
+        for line in [
+            "serve --config signalbox.hcl",
+            "demo --yes",
+            "config check signalbox.hcl --json",
+            "workspace list --address https://tools.example --color never",
+            "workspace show network-prod",
+            "workspace lock network-prod --reason maintenance",
+            "workspace unlock network-prod --force",
+            "run start network-prod --message why --target a.b --target c.d --replace e.f --var a=b -f",
+            "run start network-prod --auto-apply --follow",
+            "run start network-prod --destroy --no-refresh --auto-apply=false",
+            "run start network-prod --allow-empty-apply",
+            "run list --workspace network-prod --state applied --state needs-confirmation --limit 5",
+            "run show run-CZcmD7eagjhyX1vN",
+            "run confirm run-CZcmD7eagjhyX1vN --comment fine --follow",
+            "run discard run-CZcmD7eagjhyX1vN",
+            "run cancel run-CZcmD7eagjhyX1vN --force",
+            "run override run-CZcmD7eagjhyX1vN --comment fine",
+            "logs -f --stage policy-check run-CZcmD7eagjhyX1vN",
+            "token new operator",
+            "completions zsh",
+        ] {
+            assert!(parse(line).is_ok(), "{line}: {:?}", parse(line).err().map(|error| error.to_string()));
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_a_usage_error() {
+        for line in [
+            "",
+            "serve",
+            "run start",
+            "run start w --plan-only --auto-apply",
+            "run start w --plan-only --allow-empty-apply",
+            "run start w --destroy --refresh-only",
+            "run start w --destroy --replace a.b",
+            "run start w --refresh-only --no-refresh",
+            "run start w --refresh-only --replace a.b",
+            "run start w --var region",
+            "run start w --auto-apply maybe",
+            "run show network-prod",
+            "run show run-../../x",
+            "run list --state finished",
+            "logs --stage init run-CZcmD7eagjhyX1vN",
+            "token new -x",
+            "token new a.b",
+            "completions cmd",
+        ] {
+            assert_eq!(parse(line).err().map(|error| error.exit_code()), Some(2), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_word_after_auto_apply_is_not_its_value() {
+        let Ok(Cli { command: Command::Run(RunCommand::Start(start)), .. }) =
+            parse("run start --auto-apply w")
+        else {
+            panic!("not understood");
+        };
+        assert_eq!((start.auto_apply, start.workspace.workspace.as_str()), (Some(true), "w"));
+    }
+
+    /// The help of each command, as it is printed in a pipe.
+    #[test]
+    fn the_help_of_every_command_is_as_agreed() {
+        let mut pages = Vec::new();
+        collect(Cli::command().term_width(100), &mut pages);
+        insta::assert_snapshot!("help", pages.join(&format!("\n{}\n\n", "─".repeat(80))));
+    }
+
+    fn collect(mut command: clap::Command, pages: &mut Vec<String>) {
+        command.build();
+        walk(&command, pages);
+    }
+
+    fn walk(command: &clap::Command, pages: &mut Vec<String>) {
+        let mut page = command.clone().term_width(100);
+        // the global options are the same everywhere, and are shown once
+        if !pages.is_empty() {
+            for name in ["address", "token", "json", "log_format", "color"] {
+                page = page.mut_arg(name, |arg| arg.hide(true));
+            }
+        }
+        pages.push(page.render_long_help().to_string());
+        for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+            walk(subcommand, pages);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The command line, for people and for scripts.
+//!
+//! What was asked for goes to stdout, what is said about it to stderr. Text that came from elsewhere is made safe
+//! to show ([`safe`]) before it reaches a terminal. With `--json` the shapes of [`shape`] are printed, one document,
+//! or one a line for what is followed.
+
+pub(crate) mod args;
+mod check;
+pub(crate) mod context;
+pub(crate) mod failure;
+pub(crate) mod follow;
+mod logs;
+mod next_steps;
+pub(crate) mod output;
+pub(crate) mod paint;
+mod run;
+mod safe;
+#[cfg(test)]
+mod sample;
+mod shape;
+mod table;
+mod telemetry;
+mod time;
+pub(crate) mod token;
+mod variable;
+mod workspace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+use tracing_subscriber::filter::LevelFilter;
+
+use args::{Cli, Command, ConfigCommand, Global, TokenCommand};
+use context::Context;
+use failure::{Exit, Failure};
+use output::Output;
+
+/// Does what the command line says.
+pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // help, version and usage errors end here, with status 0, 0 and 2
+    let Cli { global, command } = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // the reader may have gone away
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+        }
+    };
+    let level = if matches!(command, Command::Serve(_)) { LevelFilter::INFO } else { LevelFilter::WARN };
+    telemetry::init(global.log_format, level);
+    let output = Output::new(&global);
+    let done = match command {
+        Command::Serve(args) => serve(&args, output),
+        Command::Demo(args) => demo(&args, output),
+        Command::Config(ConfigCommand::Check { file }) => check::run(&file, output).map(Into::into),
+        Command::Token(TokenCommand::New { user }) => {
+            token::new(&user, output).map(|()| Exit::Success.into())
+        }
+        Command::Completions { shell } => completions(shell, output).map(|()| Exit::Success.into()),
+        Command::Workspace(command) => with_daemon(&global, output, async |context| {
+            workspace::run(command, context).await.map(|()| Exit::Success)
+        }),
+        Command::Run(command) => {
+            with_daemon(&global, output, async |context| run::run(command, context).await)
+        }
+        Command::Logs(args) => with_daemon(&global, output, async |context| logs::run(&args, context).await),
+    };
+    done.unwrap_or_else(|failure| {
+        if !failure.is_closed_output() {
+            output.failure(&failure);
+        }
+        failure.exit().into()
+    })
+}
+
+/// A command that asks a daemon.
+fn with_daemon(
+    global: &Global,
+    output: Output,
+    command: impl AsyncFnOnce(&Context) -> Result<Exit, Failure>,
+) -> Result<ExitCode, Failure> {
+    let context = Context::new(global, output)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::Local(format!("can't start: {error}")))?;
+    runtime.block_on(command(&context)).map(Into::into)
+}
+
+fn serve(args: &args::ServeArgs, output: Output) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::Local(format!("can't start: {error}")))?;
+    runtime
+        .block_on(crate::daemon::serve::run(&args.config, output.notes.colour()))
+        .map_err(|error| Failure::Local(format!("{error:#}")))
+}
+
+fn demo(args: &args::DemoArgs, output: Output) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::Local(format!("can't start: {error}")))?;
+    runtime.block_on(crate::demo::run(args, output)).map_err(|error| Failure::Local(format!("{error:#}")))
+}
+
+fn completions(shell: clap_complete::Shell, output: Output) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "signalbox", &mut script);
+    output.print(&String::from_utf8_lossy(&script))
+}

@@ -1,0 +1,184 @@
+use client::{Run, RunFilter};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::super::args::ListArgs;
+use super::super::context::Context;
+use super::super::failure::{Exit, Failure};
+use super::super::paint::{self, Paint};
+use super::super::shape::RunShape;
+use super::super::table::{Cell, Table};
+use super::super::{safe, time};
+
+/// The most that the API gives at once.
+const PAGE_SIZE: usize = 100;
+/// Longer messages are cut in the list.
+const MESSAGE_LIMIT: usize = 60;
+
+/// A state as people see it (run-lifecycle.md, column 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum StateFilter {
+    Pending,
+    Planning,
+    NeedsConfirmation,
+    PolicyCheck,
+    PolicyOverride,
+    PolicyChecked,
+    Applying,
+    Applied,
+    NoChanges,
+    PlannedAndFinished,
+    PolicySoftFailed,
+    PlanErrored,
+    ApplyErrored,
+    Discarded,
+    Canceled,
+}
+
+impl StateFilter {
+    /// The wire statuses of runs that may be in that state.
+    const fn statuses(self) -> &'static [&'static str] {
+        match self {
+            Self::Pending => &["pending"],
+            Self::Planning => &["plan_queued", "planning"],
+            Self::NeedsConfirmation => &["planned"],
+            Self::PolicyCheck => &["policy_checking"],
+            Self::PolicyOverride => &["policy_override"],
+            Self::PolicyChecked => &["policy_checked"],
+            Self::Applying => &["confirmed", "apply_queued", "applying"],
+            Self::Applied => &["applied"],
+            Self::NoChanges | Self::PlannedAndFinished => &["planned_and_finished"],
+            Self::PolicySoftFailed => &["policy_soft_failed"],
+            Self::PlanErrored | Self::ApplyErrored => &["errored"],
+            Self::Discarded => &["discarded"],
+            Self::Canceled => &["canceled"],
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::Planning => "Planning",
+            Self::NeedsConfirmation => "Needs Confirmation",
+            Self::PolicyCheck => "Policy Check",
+            Self::PolicyOverride => "Policy Override",
+            Self::PolicyChecked => "Policy Checked",
+            Self::Applying => "Applying",
+            Self::Applied => "Applied",
+            Self::NoChanges => "No Changes",
+            Self::PlannedAndFinished => "Planned and Finished",
+            Self::PolicySoftFailed => "Policy Soft Failed",
+            Self::PlanErrored => "Plan Errored",
+            Self::ApplyErrored => "Apply Errored",
+            Self::Discarded => "Discarded",
+            Self::Canceled => "Canceled",
+        }
+    }
+
+    /// Two states may share a wire status: the name decides.
+    fn matches(self, run: &Run) -> bool {
+        self.name() == run.state_name()
+    }
+}
+
+pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit, Failure> {
+    let runs = find(args, context).await?;
+    let output = context.output;
+    if output.json {
+        let shapes: Vec<_> = runs.iter().map(RunShape::new).collect();
+        output.document(&json!({ "runs": shapes }), false)?;
+    } else if runs.is_empty() {
+        output.note("there is no such run");
+    } else {
+        output.print(&text(&runs, Timestamp::now(), output.paint))?;
+    }
+    Ok(Exit::Success)
+}
+
+async fn find(args: &ListArgs, context: &Context) -> Result<Vec<Run>, Failure> {
+    let workspace_id = match &args.workspace {
+        // a name that does not exist is a mistake, and not an empty list
+        Some(name) => Some(context.client.workspace(name).await?.id),
+        None => None,
+    };
+    let mut statuses: Vec<String> =
+        args.state.iter().flat_map(|state| state.statuses()).map(|s| (*s).into()).collect();
+    statuses.sort_unstable();
+    statuses.dedup();
+    let filter = RunFilter { workspace_id, statuses };
+    // one size for all pages: their numbers count in it
+    let size = args.limit.clamp(1, PAGE_SIZE);
+    let mut runs = Vec::new();
+    let mut next = Some(1);
+    while let Some(number) = next.filter(|_| runs.len() < args.limit) {
+        let page = context.client.runs(&filter, number, u32::try_from(size).unwrap_or(u32::MAX)).await?;
+        next = page.next_page().filter(|next| *next > number);
+        let wanted = |run: &Run| args.state.is_empty() || args.state.iter().any(|state| state.matches(run));
+        runs.extend(page.items.into_iter().filter(wanted));
+    }
+    runs.truncate(args.limit);
+    Ok(runs)
+}
+
+fn text(runs: &[Run], now: Timestamp, paint: Paint) -> String {
+    let mut table = Table::new(["RUN", "WORKSPACE", "STATE", "QUEUED", "BY", "MESSAGE"]);
+    for run in runs {
+        table.row([
+            safe::line(&run.id).into(),
+            safe::line(run.workspace_name.as_deref().unwrap_or_default()).into(),
+            Cell::styled(safe::line(run.state_name()), paint::state(run)),
+            time::ago(run.created_at, now).into(),
+            safe::line(run.created_by.as_deref().unwrap_or_default()).into(),
+            shortened(&safe::line(&run.message)).into(),
+        ]);
+    }
+    table.render(paint)
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MESSAGE_LIMIT) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum as _;
+
+    use super::*;
+    use crate::cli::sample;
+
+    #[test]
+    fn every_state_can_be_asked_for_by_the_name_that_people_see() {
+        for state in lifecycle::State::all() {
+            let slug = state.name().to_lowercase().replace(' ', "-");
+            let filter =
+                StateFilter::from_str(&slug, false).unwrap_or_else(|_| panic!("{slug} is no filter"));
+            assert_eq!(filter.name(), state.name());
+            assert!(filter.statuses().contains(&lifecycle::wire::run_status(state)), "{slug}");
+        }
+    }
+
+    #[test]
+    fn states_that_share_a_status_are_told_apart() {
+        let run = sample::run(|attributes| {
+            attributes["status"] = "errored".into();
+            attributes["status-timestamps"] = json!({ "applying-at": "2026-01-01T00:00:00Z" });
+        });
+        assert!(StateFilter::ApplyErrored.matches(&run) && !StateFilter::PlanErrored.matches(&run));
+    }
+
+    #[test]
+    fn a_list_has_a_line_for_each_run() {
+        let run =
+            sample::run(|attributes| attributes["message"] = format!("{}\nmore", "x".repeat(80)).into());
+        let now = "2026-01-01T00:03:00Z".parse().unwrap();
+        let expected = format!(
+            "RUN    WORKSPACE     STATE    QUEUED  BY        MESSAGE\n\
+             run-1  network-prod  Pending  3m ago  operator  {}…\n",
+            "x".repeat(60)
+        );
+        assert_eq!(text(&[run], now, Paint::new(false)), expected);
+    }
+}

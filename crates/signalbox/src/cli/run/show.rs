@@ -1,0 +1,154 @@
+use std::fmt::Write as _;
+
+use client::{PolicyCheck, Run, RunEvent};
+use jiff::Timestamp;
+
+use super::super::context::Context;
+use super::super::failure::{Exit, Failure};
+use super::super::next_steps::{next_steps, waits_for_others};
+use super::super::paint::{self, Paint};
+use super::super::shape::RunDetails;
+use super::super::{safe, time};
+
+pub(super) async fn run(id: &str, context: &Context) -> Result<Exit, Failure> {
+    let client = &context.client;
+    let run = client.run(id).await?;
+    let checks = client.policy_checks(id).await?;
+    let events = client.run_events(id).await?;
+    let output = context.output;
+    if output.json {
+        output.document(&RunDetails::new(&run, &checks, &events), false)?;
+    } else {
+        output.print(&text(&run, &checks, &events, Timestamp::now(), output.paint))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, paint: Paint) -> String {
+    let mut text = String::new();
+    let heading = |text: &str| paint.with(paint::HEADING, text);
+    let canceling = if run.is_canceling() { ", canceling" } else { "" };
+    // writing into a string can't fail
+    let _ = writeln!(text, "{}  {}{canceling}", heading(&safe::line(&run.id)), paint.state(run));
+    for (name, value) in fields(run, checks, now) {
+        if !value.is_empty() {
+            let _ = writeln!(text, "{} {value}", paint.with(paint::FAINT, &format!("{name:<11}")));
+        }
+    }
+    if let Some(error) = run.error() {
+        let _ = writeln!(
+            text,
+            "\n{}\n  {}",
+            paint.with(paint::BAD, "Error"),
+            safe::text(error).trim().replace('\n', "\n  ")
+        );
+    }
+    if !events.is_empty() {
+        let _ = writeln!(text, "\n{}", heading("Timeline"));
+        timeline(events, run.created_at, paint, &mut text);
+    }
+    let steps = next_steps(run);
+    if !steps.is_empty() {
+        let _ = writeln!(text, "\n{}", heading("Next"));
+        let width = steps.iter().map(|step| step.command.len()).max().unwrap_or(0);
+        for step in steps {
+            let does = paint.with(paint::FAINT, step.does);
+            let _ = writeln!(text, "  {:width$}  {does}", safe::line(&step.command));
+        }
+    }
+    if let Some(whom) = waits_for_others(run) {
+        let _ = writeln!(text, "  {whom}");
+    }
+    text
+}
+
+fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static str, String)> {
+    let queued = match &run.created_by {
+        Some(name) => format!("{} by {}", time::exact_and_ago(run.created_at, now), safe::line(name)),
+        None => time::exact_and_ago(run.created_at, now),
+    };
+    let counts =
+        |status: &str, additions: Option<u64>, changes: Option<u64>, destructions: Option<u64>, imports| {
+            match (additions, changes, destructions) {
+                (Some(add), Some(change), Some(destroy)) => {
+                    let imports = match imports {
+                        Some(imports @ 1..) => format!("{imports} to import, "),
+                        _ => String::new(),
+                    };
+                    format!("{status}: {imports}{add} to add, {change} to change, {destroy} to destroy")
+                }
+                _ => status.to_owned(),
+            }
+        };
+    let plan = run.plan.as_ref().map(|plan| {
+        let status = safe::line(plan.status.as_str());
+        counts(
+            &status,
+            plan.resource_additions,
+            plan.resource_changes,
+            plan.resource_destructions,
+            plan.resource_imports,
+        )
+    });
+    let apply = run.apply.as_ref().map(|apply| safe::line(apply.status.as_str()));
+    let wait = match run.force_cancel_available_at {
+        Some(at) if run.is_canceling() && at > now => {
+            format!("can be killed in {}", time::took(time::between(now, at)))
+        }
+        _ => String::new(),
+    };
+    vec![
+        ("Workspace", safe::line(run.workspace_name.as_deref().unwrap_or_default())),
+        ("Message", safe::line(&run.message)),
+        ("Queued", queued),
+        ("Kind", kind(run)),
+        ("Targets", safe::line(&run.target_addrs.join(", "))),
+        ("Replaces", safe::line(&run.replace_addrs.join(", "))),
+        ("Terraform", safe::line(run.terraform_version.as_deref().unwrap_or_default())),
+        ("Plan", plan.unwrap_or_default()),
+        ("Policies", checks.iter().map(policy_check).collect::<Vec<_>>().join("; ")),
+        ("Apply", apply.unwrap_or_default()),
+        ("Cancel", wait),
+    ]
+}
+
+fn kind(run: &Run) -> String {
+    let kinds = [
+        (run.plan_only, "plan-only"),
+        (run.is_destroy, "destroy"),
+        (run.refresh_only, "refresh-only"),
+        (run.refresh == Some(false), "without refresh"),
+        (run.auto_apply, "auto-apply"),
+    ];
+    kinds.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+}
+
+fn policy_check(check: &PolicyCheck) -> String {
+    let status = safe::line(&check.status.as_str().replace('_', " "));
+    let Some(result) = check.result else { return status };
+    let counts = [
+        (result.passed, "passed"),
+        (result.hard_failed, "hard-mandatory failed"),
+        (result.soft_failed, "soft-mandatory failed"),
+        (result.advisory_failed, "advisory failed"),
+    ];
+    let counts: Vec<_> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if counts.is_empty() { status } else { format!("{status}: {}", counts.join(", ")) }
+}
+
+/// Each with the time since the run was queued, which is what one wants to compare.
+fn timeline(events: &[RunEvent], start: Timestamp, paint: Paint, text: &mut String) {
+    for event in events {
+        let since = format!("+{}", time::took(time::between(start, event.created_at)));
+        let what = if event.description.is_empty() { &event.action } else { &event.description };
+        let when = paint.with(paint::FAINT, &format!("{}  {since:<8}", time::exact(event.created_at)));
+        let _ = writeln!(text, "  {when} {}", safe::line(what));
+        if let Some(comment) = &event.comment {
+            let _ = writeln!(text, "  {:33} “{}”", "", safe::line(comment));
+        }
+    }
+}

@@ -1,0 +1,40 @@
+use client::NewRun;
+
+use super::super::args::StartArgs;
+use super::super::context::Context;
+use super::super::failure::{Exit, Failure};
+use super::super::follow::{self, Options};
+use super::super::safe;
+use super::super::shape::RunShape;
+
+pub(super) async fn run(args: StartArgs, context: &Context) -> Result<Exit, Failure> {
+    let workspace = context.client.workspace(&args.workspace.workspace).await?;
+    let new = NewRun {
+        message: args.message,
+        plan_only: args.plan_only,
+        destroy: args.destroy,
+        refresh_only: args.refresh_only,
+        skip_refresh: args.no_refresh,
+        auto_apply: args.auto_apply,
+        allow_empty_apply: args.allow_empty_apply,
+        target_addrs: args.target,
+        replace_addrs: args.replace,
+        variables: args.var,
+    };
+    let run = context.client.create_run(&workspace.id, &new).await?;
+    let output = context.output;
+    if args.follow {
+        if !output.json {
+            output.note(&format!("{}: queued in {}", safe::line(&run.id), safe::line(&workspace.name)));
+        }
+        return follow::follow(&run.id, Options::default(), context).await;
+    }
+    if output.json {
+        let run = context.client.run(&run.id).await?;
+        output.document(&RunShape::new(&run), false)?;
+    } else {
+        output.print(&format!("{}: queued in {}\n", safe::line(&run.id), safe::line(&workspace.name)))?;
+        output.note(&format!("follow it with: signalbox logs -f {}", safe::line(&run.id)));
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,205 @@
+//! What `--json` prints. The shapes are this program's own and stable: fields are added, never renamed or taken
+//! away, whatever becomes of the API's documents. Times are RFC 3339. What is not known is `null`.
+
+use std::collections::BTreeMap;
+
+use client::{LockedBy, PolicyCheck, Run, RunEvent, Workspace};
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// A run: `run show`, `run start`, `run list`, and in each event of what is followed.
+#[derive(Serialize)]
+pub(crate) struct RunShape<'a> {
+    id: &'a str,
+    workspace: Option<&'a str>,
+    /// As people see it: `Needs Confirmation`.
+    state: &'a str,
+    /// As the API has it: `planned`.
+    status: &'a str,
+    is_final: bool,
+    /// Somebody cancelled it, and it has not ended yet.
+    is_canceling: bool,
+    message: &'a str,
+    /// Why it errored.
+    error: Option<&'a str>,
+    created_at: Timestamp,
+    created_by: Option<&'a str>,
+    has_changes: bool,
+    auto_apply: bool,
+    plan_only: bool,
+    destroy: bool,
+    refresh_only: bool,
+    target_addrs: &'a [String],
+    replace_addrs: &'a [String],
+    terraform_version: Option<&'a str>,
+    plan: Option<Part<'a>>,
+    apply: Option<Part<'a>>,
+    /// What the user can do with it now.
+    can: Can,
+    force_cancel_available_at: Option<Timestamp>,
+    timestamps: &'a BTreeMap<String, Timestamp>,
+}
+
+/// A plan or an apply.
+#[derive(Serialize)]
+struct Part<'a> {
+    id: &'a str,
+    status: &'a str,
+    additions: Option<u64>,
+    changes: Option<u64>,
+    destructions: Option<u64>,
+    imports: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Can {
+    confirm: bool,
+    discard: bool,
+    cancel: bool,
+    force_cancel: bool,
+    r#override: bool,
+}
+
+impl<'a> RunShape<'a> {
+    pub(crate) fn new(run: &'a Run) -> Self {
+        let (actions, may) = (run.actions, run.permissions);
+        let plan = run.plan.as_ref().map(|plan| Part {
+            id: &plan.id,
+            status: plan.status.as_str(),
+            additions: plan.resource_additions,
+            changes: plan.resource_changes,
+            destructions: plan.resource_destructions,
+            imports: plan.resource_imports,
+        });
+        let apply = run.apply.as_ref().map(|apply| Part {
+            id: &apply.id,
+            status: apply.status.as_str(),
+            additions: apply.resource_additions,
+            changes: apply.resource_changes,
+            destructions: apply.resource_destructions,
+            imports: apply.resource_imports,
+        });
+        Self {
+            id: &run.id,
+            workspace: run.workspace_name.as_deref(),
+            state: run.state_name(),
+            status: run.status.as_str(),
+            is_final: run.is_final(),
+            is_canceling: run.is_canceling(),
+            message: &run.message,
+            error: run.error(),
+            created_at: run.created_at,
+            created_by: run.created_by.as_deref(),
+            has_changes: run.has_changes,
+            auto_apply: run.auto_apply,
+            plan_only: run.plan_only,
+            destroy: run.is_destroy,
+            refresh_only: run.refresh_only,
+            target_addrs: &run.target_addrs,
+            replace_addrs: &run.replace_addrs,
+            terraform_version: run.terraform_version.as_deref(),
+            plan,
+            apply,
+            can: Can {
+                confirm: actions.is_confirmable && may.can_apply,
+                discard: actions.is_discardable && may.can_discard,
+                cancel: actions.is_cancelable && may.can_cancel,
+                force_cancel: actions.is_force_cancelable && may.can_force_cancel,
+                r#override: run.status == client::RunStatus::PolicyOverride && may.can_override_policy_check,
+            },
+            force_cancel_available_at: run.force_cancel_available_at,
+            timestamps: &run.status_timestamps,
+        }
+    }
+}
+
+/// `run show`: the run with what happened to it.
+#[derive(Serialize)]
+pub(crate) struct RunDetails<'a> {
+    #[serde(flatten)]
+    run: RunShape<'a>,
+    policy_checks: Vec<PolicyCheckShape<'a>>,
+    events: Vec<RunEventShape<'a>>,
+}
+
+#[derive(Serialize)]
+struct PolicyCheckShape<'a> {
+    id: &'a str,
+    status: &'a str,
+    passed: Option<u64>,
+    hard_failed: Option<u64>,
+    soft_failed: Option<u64>,
+    advisory_failed: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct RunEventShape<'a> {
+    at: Timestamp,
+    action: &'a str,
+    description: &'a str,
+    by: Option<&'a str>,
+    comment: Option<&'a str>,
+}
+
+impl<'a> RunDetails<'a> {
+    pub(crate) fn new(run: &'a Run, checks: &'a [PolicyCheck], events: &'a [RunEvent]) -> Self {
+        let policy_checks = checks.iter().map(|check| PolicyCheckShape {
+            id: &check.id,
+            status: check.status.as_str(),
+            passed: check.result.map(|result| result.passed),
+            hard_failed: check.result.map(|result| result.hard_failed),
+            soft_failed: check.result.map(|result| result.soft_failed),
+            advisory_failed: check.result.map(|result| result.advisory_failed),
+        });
+        let events = events.iter().map(|event| RunEventShape {
+            at: event.created_at,
+            action: &event.action,
+            description: &event.description,
+            by: event.actor.as_deref(),
+            comment: event.comment.as_deref(),
+        });
+        Self { run: RunShape::new(run), policy_checks: policy_checks.collect(), events: events.collect() }
+    }
+}
+
+/// A workspace: `workspace show`, `workspace list`.
+#[derive(Serialize)]
+pub(crate) struct WorkspaceShape<'a> {
+    id: &'a str,
+    name: &'a str,
+    description: &'a str,
+    auto_apply: bool,
+    locked: bool,
+    locked_reason: &'a str,
+    /// The user that holds the lock.
+    locked_by_user: Option<&'a str>,
+    /// The run that holds it.
+    locked_by_run: Option<&'a str>,
+    /// The run that holds it, or else its newest final one.
+    current_run: Option<RunShape<'a>>,
+    created_at: Timestamp,
+    latest_change_at: Option<Timestamp>,
+}
+
+impl<'a> WorkspaceShape<'a> {
+    pub(crate) fn new(workspace: &'a Workspace) -> Self {
+        let (user, run) = match &workspace.locked_by {
+            Some(LockedBy::User(name)) => (Some(name.as_str()), None),
+            Some(LockedBy::Run(id)) => (None, Some(id.as_str())),
+            None => (None, None),
+        };
+        Self {
+            id: &workspace.id,
+            name: &workspace.name,
+            description: &workspace.description,
+            auto_apply: workspace.auto_apply,
+            locked: workspace.locked,
+            locked_reason: &workspace.locked_reason,
+            locked_by_user: user,
+            locked_by_run: run,
+            current_run: workspace.current_run.as_deref().map(RunShape::new),
+            created_at: workspace.created_at,
+            latest_change_at: workspace.latest_change_at,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `signalbox workspace …`.
+
+use std::fmt::Write as _;
+
+use client::{LockedBy, Workspace};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::args::WorkspaceCommand;
+use super::context::Context;
+use super::failure::Failure;
+use super::paint::{self, Paint};
+use super::safe;
+use super::shape::WorkspaceShape;
+use super::table::{Cell, Table};
+use super::time;
+
+pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<(), Failure> {
+    let client = &context.client;
+    match command {
+        WorkspaceCommand::List => list(&client.all_workspaces().await?, context),
+        WorkspaceCommand::Show { workspace } => show(&client.workspace(&workspace.workspace).await?, context),
+        WorkspaceCommand::Lock { workspace, reason } => {
+            let found = client.workspace(&workspace.workspace).await?;
+            client.lock_workspace(&found.id, reason.as_deref().unwrap_or_default()).await?;
+            done(&found.name, "locked: its runs stay pending until it is unlocked", context).await
+        }
+        WorkspaceCommand::Unlock { workspace, force } => {
+            let found = client.workspace(&workspace.workspace).await?;
+            if force {
+                client.force_unlock_workspace(&found.id).await?;
+            } else {
+                client.unlock_workspace(&found.id).await?;
+            }
+            done(&found.name, "unlocked", context).await
+        }
+    }
+}
+
+async fn done(name: &str, what: &str, context: &Context) -> Result<(), Failure> {
+    if context.output.json {
+        let workspace = context.client.workspace(name).await?;
+        return context.output.document(&WorkspaceShape::new(&workspace), false);
+    }
+    context.output.print(&format!("{}: {what}\n", safe::line(name)))
+}
+
+fn list(workspaces: &[Workspace], context: &Context) -> Result<(), Failure> {
+    let output = context.output;
+    if output.json {
+        let shapes: Vec<_> = workspaces.iter().map(WorkspaceShape::new).collect();
+        return output.document(&json!({ "workspaces": shapes }), false);
+    }
+    if workspaces.is_empty() {
+        output.note("there is no workspace that you may see");
+        return Ok(());
+    }
+    output.print(&list_text(workspaces, Timestamp::now(), output.paint))
+}
+
+fn list_text(workspaces: &[Workspace], now: Timestamp, paint: Paint) -> String {
+    let mut table = Table::new(["NAME", "STATE", "RUN", "CHANGED", "LOCKED BY"]);
+    for workspace in workspaces {
+        let run = workspace.current_run.as_deref();
+        let locked_by = match &workspace.locked_by {
+            Some(LockedBy::User(name)) => safe::line(name),
+            // the run is in its own column
+            Some(LockedBy::Run(_)) | None => String::new(),
+        };
+        table.row([
+            safe::line(&workspace.name).into(),
+            run.map_or_else(
+                || Cell::styled("no runs yet", paint::FAINT),
+                |run| Cell::styled(safe::line(run.state_name()), paint::state(run)),
+            ),
+            run.map(|run| safe::line(&run.id)).unwrap_or_default().into(),
+            workspace.latest_change_at.map(|at| time::ago(at, now)).unwrap_or_default().into(),
+            Cell::styled(locked_by, paint::WAITS),
+        ]);
+    }
+    table.render(paint)
+}
+
+fn show(workspace: &Workspace, context: &Context) -> Result<(), Failure> {
+    let output = context.output;
+    if output.json {
+        return output.document(&WorkspaceShape::new(workspace), false);
+    }
+    output.print(&show_text(workspace, Timestamp::now(), output.paint))
+}
+
+fn show_text(workspace: &Workspace, now: Timestamp, paint: Paint) -> String {
+    let mut text = paint.with(paint::HEADING, &safe::line(&workspace.name)) + "\n";
+    let mut field = |name: &str, value: &str| {
+        if !value.is_empty() {
+            // writing into a string can't fail
+            let _ = writeln!(text, "{} {value}", paint.with(paint::FAINT, &format!("{name:<12}")));
+        }
+    };
+    field("Id", &safe::line(&workspace.id));
+    field("Description", &safe::line(&workspace.description));
+    let run = workspace.current_run.as_deref();
+    field("State", &run.map_or_else(|| "no runs yet".to_owned(), |run| paint.state(run)));
+    field("Run", &run.map(|run| safe::line(&run.id)).unwrap_or_default());
+    field("Lock", &lock(workspace));
+    field("Auto-apply", if workspace.auto_apply { "on" } else { "off" });
+    if let Some(repository) = &workspace.vcs_repo {
+        field("Source", &safe::line(&repository.identifier));
+        field("Ref", &safe::line(&repository.branch));
+        field("Path", &safe::line(&workspace.working_directory));
+    }
+    field("Created", &time::exact_and_ago(workspace.created_at, now));
+    if let Some(at) = workspace.latest_change_at {
+        field("Changed", &time::exact_and_ago(at, now));
+    }
+    text
+}
+
+fn lock(workspace: &Workspace) -> String {
+    let reason = safe::line(&workspace.locked_reason);
+    match &workspace.locked_by {
+        Some(LockedBy::User(name)) if reason.is_empty() => format!("by {}", safe::line(name)),
+        Some(LockedBy::User(name)) => format!("by {}: {reason}", safe::line(name)),
+        Some(LockedBy::Run(id)) => format!("held by {}", safe::line(id)),
+        None if workspace.locked => "locked".to_owned(),
+        None => "not locked".to_owned(),
+    }
+}
