@@ -1,7 +1,7 @@
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use client::{Run, Stage};
+use client::{Run, RunStatus, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use jiff::Timestamp;
 
@@ -150,9 +150,12 @@ impl View for Human {
 
     fn end(&mut self, run: &Run, _: Exit) -> Result<(), Failure> {
         self.clear();
-        if let Some(error) = run.error() {
-            let name = self.output.notes.with(paint::BAD, "error:");
-            self.output.note(&format!("{name} {}", safe::text(error).trim_end()));
+        if let Some(why) = run.error() {
+            let name = match run.status {
+                RunStatus::Errored => self.output.notes.with(paint::BAD, "error:"),
+                _ => format!("{}:", self.id),
+            };
+            self.output.note(&format!("{name} {}", safe::text(why).trim_end()));
         }
         Ok(())
     }

@@ -11,6 +11,11 @@ use super::super::next_steps::next_steps;
 use super::super::shape::RunShape;
 use super::super::{safe, time};
 
+/// How often a run that is about to end is looked at.
+const POLL: Duration = Duration::from_millis(250);
+/// How often at most after a kill, which ends a run within a moment.
+const SWEEP_POLLS: u32 = 40;
+
 pub(super) async fn confirm(args: &ActionArgs, follow: bool, context: &Context) -> Result<Exit, Failure> {
     act(args, RunAction::Apply, context).await?;
     decided(args, "confirmed", follow, context).await
@@ -64,14 +69,22 @@ pub(super) async fn force_cancel(args: &ActionArgs, context: &Context) -> Result
             ));
         }
         // its end is noticed too, and a clock that differs from the daemon's does no harm
-        tokio::time::sleep((left / 4).clamp(Duration::from_millis(250), Duration::from_secs(5))).await;
+        tokio::time::sleep((left / 4).clamp(POLL, Duration::from_secs(5))).await;
         run = context.client.run(id).await?;
     }
     if run.is_final() {
         return done(args, "ended without being killed", context).await;
     }
     match act(args, RunAction::ForceCancel, context).await {
-        Ok(()) => done(args, "killed", context).await,
+        Ok(()) => {
+            for _ in 0..SWEEP_POLLS {
+                if context.client.run(id).await?.is_final() {
+                    break;
+                }
+                tokio::time::sleep(POLL).await;
+            }
+            done(args, "killed", context).await
+        }
         // it ended in this very moment
         Err(Failure::Client(ClientError::Conflict(_))) if context.client.run(id).await?.is_final() => {
             done(args, "ended without being killed", context).await

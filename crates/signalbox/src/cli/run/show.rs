@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use client::{PolicyCheck, Run, RunEvent};
+use client::{PolicyCheck, Run, RunEvent, RunStatus};
 use jiff::Timestamp;
 
 use super::super::context::Context;
@@ -35,13 +35,12 @@ fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, 
             let _ = writeln!(text, "{} {value}", paint.with(paint::FAINT, &format!("{name:<11}")));
         }
     }
-    if let Some(error) = run.error() {
-        let _ = writeln!(
-            text,
-            "\n{}\n  {}",
-            paint.with(paint::BAD, "Error"),
-            safe::text(error).trim().replace('\n', "\n  ")
-        );
+    if let Some(why) = run.error() {
+        let heading = match run.status {
+            RunStatus::Errored => paint.with(paint::BAD, "Error"),
+            _ => heading("Reason"),
+        };
+        let _ = writeln!(text, "\n{heading}\n  {}", safe::text(why).trim().replace('\n', "\n  "));
     }
     if !events.is_empty() {
         let _ = writeln!(text, "\n{}", heading("Timeline"));
@@ -150,5 +149,41 @@ fn timeline(events: &[RunEvent], start: Timestamp, paint: Paint, text: &mut Stri
         if let Some(comment) = &event.comment {
             let _ = writeln!(text, "  {:33} “{}”", "", safe::line(comment));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::cli::sample;
+
+    #[test]
+    fn a_run_is_shown_with_its_history_and_what_can_be_done() {
+        let run = sample::run(|attributes| {
+            attributes["status"] = "policy_override".into();
+            attributes["message"] = "more berths\u{1b}[2J".into();
+            attributes["is-destroy"] = true.into();
+            attributes["target-addrs"] = json!(["a.b", "c.d"]);
+            attributes["terraform-version"] = "1.11.4".into();
+            attributes["actions"] = json!({ "is-discardable": true });
+            attributes["permissions"] = json!({ "can-override-policy-check": true, "can-discard": true });
+        });
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let event = |action: &str, description: &str, at, comment: Option<&str>| RunEvent {
+            id: "re-1".into(),
+            action: action.into(),
+            description: description.into(),
+            created_at: at,
+            actor: None,
+            comment: comment.map(str::to_owned),
+        };
+        let events = [
+            event("queued", "Queued by operator", at("2026-01-01T00:00:00Z"), None),
+            event("overridden", "", at("2026-01-01T00:01:05Z"), Some("known")),
+        ];
+        let shown = text(&run, &[], &events, at("2026-01-01T00:03:00Z"), Paint::new(false));
+        insta::assert_snapshot!("show", shown);
     }
 }
