@@ -5,7 +5,7 @@
 //! parameters. A text is masked wherever it stands; one that is shorter than four bytes only where it
 //! is the whole of a value, because it would stand everywhere by accident.
 
-use regex::Regex;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::value::{Data, Key};
 
@@ -19,7 +19,7 @@ const SHORTEST: usize = 4;
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
     texts: Vec<String>,
-    pattern: Option<Regex>,
+    pattern: Option<AhoCorasick>,
 }
 
 impl Secrets {
@@ -29,16 +29,13 @@ impl Secrets {
         // the longest first: a secret that starts with another one is masked whole
         texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         texts.dedup();
-        let forms = texts.iter().filter(|text| text.len() >= SHORTEST).flat_map(|text| {
-            let mut quoted = String::new();
-            crate::value::show::quote(&mut quoted, text);
-            let quoted = quoted.trim_matches('"').to_owned();
-            [regex::escape(text), regex::escape(&quoted)]
-        });
-        let alternatives = forms.collect::<Vec<_>>().join("|");
-        let pattern = (!alternatives.is_empty())
-            .then(|| regex::RegexBuilder::new(&alternatives).size_limit(256 << 20).build().ok())
-            .flatten();
+        let mut forms: Vec<String> = texts
+            .iter()
+            .filter(|text| text.len() >= SHORTEST)
+            .flat_map(|text| [text.clone(), quoted(text)])
+            .collect();
+        forms.dedup();
+        let pattern = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
         Secrets { texts, pattern }
     }
 
@@ -61,8 +58,15 @@ impl Secrets {
     /// Masks the secrets in a text.
     pub fn mask(&self, text: &str) -> String {
         let masked = match &self.pattern {
-            Some(pattern) => pattern.replace_all(text, MASK).into_owned(),
-            None => text.to_owned(),
+            Some(pattern) => pattern.replace_all(text, &vec![MASK; pattern.patterns_len()]),
+            // too many for one pattern: slower, but nothing is shown
+            None => self
+                .texts
+                .iter()
+                .filter(|secret| secret.len() >= SHORTEST)
+                .fold(text.to_owned(), |text, secret| {
+                    text.replace(secret.as_str(), MASK).replace(&quoted(secret), MASK)
+                }),
         };
         if self.texts.is_empty() {
             return masked;
@@ -103,6 +107,13 @@ impl Secrets {
     }
 }
 
+/// A text as it stands inside of a string literal.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    crate::value::show::quote(&mut quoted, text);
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +139,19 @@ mod tests {
         assert_eq!(secrets.mask("1"), MASK);
         let data = Data::list([Data::Int(1), Data::Int(21), "1".into()]);
         assert_eq!(secrets.mask_data(&data), Data::list([MASK.into(), Data::Int(21), MASK.into()]));
+    }
+
+    #[test]
+    fn secrets_without_a_pattern_are_masked_too() {
+        let secrets = Secrets { texts: vec!["hunter2".into(), "a\"bc".into()], pattern: None };
+        assert_eq!(secrets.mask("x hunter2 y a\\\"bc z a\"bc"), format!("x {MASK} y {MASK} z {MASK}"));
+    }
+
+    #[test]
+    fn many_secrets_are_masked_in_time() {
+        let secrets = Secrets::new((0..50_000).map(|at| format!("secret-number-{at:08}")));
+        let text = "nothing to see ".repeat(1000) + "secret-number-00031337";
+        assert!(secrets.mask(&text).ends_with(MASK));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Lists: shared, mutable, and views of immutable data until they are first written.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use super::cell::drop_all;
+use super::children::Children;
 use super::{Data, Value};
 
 /// A handle to a list. Clones see each other's writes.
@@ -19,7 +19,7 @@ enum Repr {
     /// one element are the same collection.
     Frozen {
         base: Arc<[Data]>,
-        children: BTreeMap<u32, Value>,
+        children: Children,
     },
     Owned(Vec<Value>),
 }
@@ -28,7 +28,7 @@ impl Drop for ListCell {
     fn drop(&mut self) {
         match self.0.get_mut() {
             Repr::Frozen { children, .. } if children.is_empty() => {}
-            Repr::Frozen { children, .. } => drop_all(std::mem::take(children).into_values()),
+            Repr::Frozen { children, .. } => drop_all(children.drain().into_iter()),
             Repr::Owned(items) if items.iter().any(Value::is_shared) => {
                 drop_all(std::mem::take(items).into_iter());
             }
@@ -39,7 +39,7 @@ impl Drop for ListCell {
 
 impl List {
     pub(crate) fn frozen(base: Arc<[Data]>) -> List {
-        List(Rc::new(ListCell(RefCell::new(Repr::Frozen { base, children: BTreeMap::new() }))))
+        List(Rc::new(ListCell(RefCell::new(Repr::Frozen { base, children: Children::new() }))))
     }
 
     pub(crate) fn owned(items: Vec<Value>) -> List {
@@ -60,7 +60,7 @@ impl List {
                 let data = base.get(index)?;
                 match data {
                     Data::List(_) | Data::Map(_) => {
-                        Some(children.entry(index as u32).or_insert_with(|| Value::from_data(data)).clone())
+                        Some(children.get_or_make(index as u32, || Value::from_data(data)))
                     }
                     scalar => Some(Value::from_data(scalar)),
                 }
@@ -79,7 +79,7 @@ impl List {
     /// The data of this list when nothing of it was ever written.
     pub(crate) fn pristine(&self) -> Option<Arc<[Data]>> {
         match &*self.0.0.borrow() {
-            Repr::Frozen { base, children } if children.values().all(is_pristine) => Some(base.clone()),
+            Repr::Frozen { base, children } if children.all(is_pristine) => Some(base.clone()),
             _ => None,
         }
     }
@@ -87,7 +87,7 @@ impl List {
     fn with_owned<T>(&self, write: impl FnOnce(&mut Vec<Value>) -> T) -> T {
         let repr = &mut *self.0.0.borrow_mut();
         if let Repr::Frozen { base, children } = repr {
-            let mut children = std::mem::take(children);
+            let mut children = children.take();
             let items = base
                 .iter()
                 .enumerate()
@@ -121,7 +121,7 @@ impl ListCell {
     pub(crate) fn clear(&self) {
         let old = std::mem::replace(&mut *self.0.borrow_mut(), Repr::Owned(Vec::new()));
         match old {
-            Repr::Frozen { children, .. } => drop_all(children.into_values()),
+            Repr::Frozen { mut children, .. } => drop_all(children.drain().into_iter()),
             Repr::Owned(items) => drop_all(items.into_iter()),
         }
     }

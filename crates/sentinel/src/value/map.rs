@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
 use super::cell::drop_all;
+use super::children::Children;
 use super::list::is_pristine;
 use super::{Data, DataMap, Key, Value};
 
@@ -33,7 +34,7 @@ enum Repr {
     /// A view. `children` holds the handles given out for nested collections, by position.
     Frozen {
         base: DataMap,
-        children: BTreeMap<u32, Value>,
+        children: Children,
     },
     Owned(BTreeMap<Key, Value>),
 }
@@ -42,7 +43,7 @@ impl Drop for MapCell {
     fn drop(&mut self) {
         match self.repr.get_mut() {
             Repr::Frozen { children, .. } if children.is_empty() => {}
-            Repr::Frozen { children, .. } => drop_all(std::mem::take(children).into_values()),
+            Repr::Frozen { children, .. } => drop_all(children.drain().into_iter()),
             Repr::Owned(entries) if entries.values().any(Value::is_shared) => {
                 drop_all(std::mem::take(entries).into_values());
             }
@@ -51,11 +52,9 @@ impl Drop for MapCell {
     }
 }
 
-fn child(base: &DataMap, children: &mut BTreeMap<u32, Value>, at: usize) -> Value {
+fn child(base: &DataMap, children: &mut Children, at: usize) -> Value {
     match &base.entries()[at].1 {
-        data @ (Data::List(_) | Data::Map(_)) => {
-            children.entry(at as u32).or_insert_with(|| Value::from_data(data)).clone()
-        }
+        data @ (Data::List(_) | Data::Map(_)) => children.get_or_make(at as u32, || Value::from_data(data)),
         scalar => Value::from_data(scalar),
     }
 }
@@ -66,11 +65,11 @@ impl Map {
     }
 
     pub(crate) fn frozen(base: DataMap) -> Map {
-        Map::new(Repr::Frozen { base, children: BTreeMap::new() }, None)
+        Map::new(Repr::Frozen { base, children: Children::new() }, None)
     }
 
     pub(crate) fn object(base: DataMap, receiver: Receiver) -> Map {
-        Map::new(Repr::Frozen { base, children: BTreeMap::new() }, Some(receiver))
+        Map::new(Repr::Frozen { base, children: Children::new() }, Some(receiver))
     }
 
     pub(crate) fn owned(entries: BTreeMap<Key, Value>) -> Map {
@@ -83,7 +82,7 @@ impl Map {
     }
 
     pub(crate) fn frozen_like(&self, base: DataMap) -> Map {
-        Map::new(Repr::Frozen { base, children: BTreeMap::new() }, self.0.receiver)
+        Map::new(Repr::Frozen { base, children: Children::new() }, self.0.receiver)
     }
 
     pub(crate) fn receiver(&self) -> Option<Receiver> {
@@ -141,7 +140,7 @@ impl Map {
     /// The data of this map when nothing of it was ever written.
     pub(crate) fn pristine(&self) -> Option<DataMap> {
         match &*self.0.repr.borrow() {
-            Repr::Frozen { base, children } if children.values().all(is_pristine) => Some(base.clone()),
+            Repr::Frozen { base, children } if children.all(is_pristine) => Some(base.clone()),
             _ => None,
         }
     }
@@ -149,7 +148,7 @@ impl Map {
     fn with_owned<T>(&self, write: impl FnOnce(&mut BTreeMap<Key, Value>) -> T) -> T {
         let repr = &mut *self.0.repr.borrow_mut();
         if let Repr::Frozen { base, children } = repr {
-            let mut children = std::mem::take(children);
+            let mut children = children.take();
             let entries = base
                 .entries()
                 .iter()
@@ -189,7 +188,7 @@ impl MapCell {
     pub(crate) fn clear(&self) {
         let old = std::mem::replace(&mut *self.repr.borrow_mut(), Repr::Owned(BTreeMap::new()));
         match old {
-            Repr::Frozen { children, .. } => drop_all(children.into_values()),
+            Repr::Frozen { mut children, .. } => drop_all(children.drain().into_iter()),
             Repr::Owned(entries) => drop_all(entries.into_values()),
         }
     }

@@ -5,6 +5,7 @@
 //! immutable [`Data`] stays a view until it is first written.
 
 pub(crate) mod cell;
+mod children;
 mod convert;
 mod data;
 mod key;
