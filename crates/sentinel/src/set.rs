@@ -44,12 +44,21 @@ pub struct Inputs {
 }
 
 impl PolicySet {
-    /// Loads the set in a folder of some files; the root is the empty path.
+    /// Loads the set in a folder of some files; the root is the empty path. Its configuration is its
+    /// `sentinel.hcl` (or `sentinel.json`); other files beside it are not looked at.
     ///
     /// A policy that cannot be read or compiled does not hinder others: it is in [`PolicySet::problems`]
     /// and fails when the set is evaluated.
     pub fn load(files: &dyn Files, folder: &str) -> Result<PolicySet, Error> {
-        let config = load_config(files, folder)?;
+        let (folder, names) = list(files, folder)?;
+        let name = ["sentinel.hcl", "sentinel.json"].into_iter().find(|name| names.iter().any(|n| n == name));
+        let path = join(&folder, name.ok_or_else(|| no_configuration(&folder))?);
+        let config = Config::parse(&path, &read_text(files, &path)?)?;
+        Ok(PolicySet::of(config, files, &folder))
+    }
+
+    /// The set that a configuration defines, with sources relative to a folder.
+    pub fn of(config: Config, files: &dyn Files, folder: &str) -> PolicySet {
         let sources = Sources::new(files);
         let environment = sources.environment(&config, folder);
         let policies = config
@@ -62,7 +71,7 @@ impl PolicySet {
                 params: policy.params,
             })
             .collect();
-        Ok(PolicySet { policies, environment, params: config.params, warnings: config.warnings })
+        PolicySet { policies, environment, params: config.params, warnings: config.warnings }
     }
 
     /// The policies: name and level.
@@ -120,20 +129,10 @@ pub fn parse_param(text: &str) -> Data {
     serde_json::from_str(text).unwrap_or_else(|_| Data::from(text))
 }
 
-/// Reads the configuration of a folder: `sentinel.hcl` with the other `.hcl` files beside it, or
-/// `sentinel.json`; override files change it.
+/// Reads the configuration of a folder as the reference's command line does: `sentinel.hcl` with all
+/// other `.hcl` files beside it, or `sentinel.json`; override files change it.
 pub fn load_config(files: &dyn Files, folder: &str) -> Result<Config, Error> {
-    let Some(folder) = normalize("", folder) else {
-        return Err(Error::new(
-            ErrorKind::File,
-            format!("the folder `{folder}` is outside of the policy set"),
-        ));
-    };
-    let mut names = files.list(&folder).map_err(|error| {
-        Error::new(ErrorKind::File, format!("cannot list the policy set `{folder}`: {error}"))
-    })?;
-    names.sort();
-    let path = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let (folder, names) = list(files, folder)?;
     let is_override = |name: &str| {
         ["_override.hcl", "_override.json"].iter().any(|end| name.ends_with(end))
             || matches!(name, "override.hcl" | "override.json")
@@ -145,17 +144,40 @@ pub fn load_config(files: &dyn Files, folder: &str) -> Result<Config, Error> {
         primary.push(&json);
     }
     if primary.is_empty() {
-        return Err(Error::new(ErrorKind::File, format!("there is no sentinel.hcl in `{folder}`"))
-            .note("a policy set is a folder with a sentinel.hcl that names its policies"));
+        return Err(no_configuration(&folder));
     }
     let mut config = Config::default();
     for name in primary {
-        let path = path(name);
+        let path = join(&folder, name);
         config.append(Config::parse(&path, &read_text(files, &path)?)?)?;
     }
     for name in names.iter().filter(|name| is_override(name)) {
-        let path = path(name);
+        let path = join(&folder, name);
         config.override_with(&path, &read_text(files, &path)?)?;
     }
     Ok(config)
+}
+
+/// The path of a folder and the names in it, in order.
+fn list(files: &dyn Files, folder: &str) -> Result<(String, Vec<String>), Error> {
+    let Some(folder) = normalize("", folder) else {
+        return Err(Error::new(
+            ErrorKind::File,
+            format!("the folder `{folder}` is outside of the policy set"),
+        ));
+    };
+    let mut names = files.list(&folder).map_err(|error| {
+        Error::new(ErrorKind::File, format!("cannot list the policy set `{folder}`: {error}"))
+    })?;
+    names.sort();
+    Ok((folder, names))
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+fn no_configuration(folder: &str) -> Error {
+    Error::new(ErrorKind::File, format!("there is no sentinel.hcl in `{folder}`"))
+        .note("a policy set is a folder with a sentinel.hcl that names its policies")
 }

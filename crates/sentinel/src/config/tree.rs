@@ -29,17 +29,35 @@ fn to_span(range: Option<std::ops::Range<usize>>) -> Span {
     range.map_or_else(Span::default, |range| Span { start: range.start as u32, end: range.end as u32 })
 }
 
+/// What is put before a key that an object has a second time.
+const REPEATED: &str = "repeated_key_";
+
+/// How many keys may be repeated in one file.
+const MAX_REPEATED: usize = 200;
+
 pub(super) fn parse_hcl(source: &Source) -> Result<Block, Error> {
     super::nesting::check(source)?;
-    let parse = || hcl_edit::parser::parse_body(source.text());
-    let body = stacker::maybe_grow(4 << 20, 32 << 20, parse).map_err(|error| {
+    let mut text = source.text().to_owned();
+    for _ in 0..MAX_REPEATED {
+        let parse = || hcl_edit::parser::parse_body(&text);
+        let error = match stacker::maybe_grow(4 << 20, 32 << 20, parse) {
+            Ok(body) => return block(source, String::new(), Vec::new(), &body, Span::default()),
+            Err(error) => error,
+        };
         let place = error.location();
-        let start = offset(source.text(), place.line(), place.column());
-        let message = error.message().lines().collect::<Vec<_>>().join("; ");
-        Error::new(ErrorKind::Config, format!("the file is no HCL: {message}"))
-            .at(source, Span { start, end: start })
-    })?;
-    block(source, String::new(), Vec::new(), &body, Span::default())
+        let start = offset(&text, place.line(), place.column());
+        if !error.message().contains("redefined object key") {
+            let message = error.message().lines().collect::<Vec<_>>().join("; ");
+            return Err(Error::new(ErrorKind::Config, format!("the file is no HCL: {message}"))
+                .at(source, Span { start, end: start }));
+        }
+        // the reference lets the later of two equal keys count, and published sets have such keys; the
+        // parser refuses them, so they get names of their own until the object is read
+        let at = start as usize;
+        let at = if text[at..].starts_with('"') { at + 1 } else { at };
+        text.insert_str(at, REPEATED);
+    }
+    Err(Error::config(format!("more than {MAX_REPEATED} keys of objects are repeated")))
 }
 
 fn offset(text: &str, line: usize, column: usize) -> u32 {
@@ -106,6 +124,10 @@ fn data(source: &Source, expression: &Expression) -> Result<Data, Error> {
                         Data::Str(text) => Key::Str(text),
                         other => Key::from(format!("{other:?}")),
                     },
+                };
+                let key = match key.as_str().map(|name| name.trim_start_matches(REPEATED)) {
+                    Some(name) => Key::from(name),
+                    None => key,
                 };
                 entries.push((key, data(source, value.expr())?));
             }

@@ -271,3 +271,16 @@ fn brackets_in_strings_and_comments_are_not_nesting() {
     let text = "param \"p\" {\n  value = <<-EOT\n  [[[ \" $${x}\n  EOT\n}";
     assert_eq!(hcl(text).params.len(), 1);
 }
+
+/// Published sets have such keys, and the reference runs them.
+#[test]
+fn the_later_of_two_equal_keys_of_an_object_counts() {
+    let config = hcl(
+        "policy \"a\" {\n  params = {\n    x = 1\n    y = 2\n    x = 3\n    \"y\" = 4\n    x = 5\n  }\n}",
+    );
+    let mut params = config.policies[0].params.clone();
+    params.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(params, [("x".to_owned(), Data::Int(5)), ("y".to_owned(), Data::Int(4))]);
+    // an attribute of a block is another matter
+    assert!(Config::parse("s.hcl", "policy \"a\" {\n source = \"x\"\n source = \"y\"\n}").is_err());
+}

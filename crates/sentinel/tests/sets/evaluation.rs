@@ -106,6 +106,24 @@ fn only_policies_that_are_listed_run() {
 }
 
 #[test]
+fn other_files_beside_the_configuration_are_not_looked_at() {
+    let outcome = evaluate(&[
+        ("sentinel.hcl", "policy \"a\" {}"),
+        ("old.sentinel.hcl", "not = even = hcl"),
+        ("override.hcl", "policy \"a\" { enforcement_level = \"hard-mandatory\" }"),
+        ("a.sentinel", PASS),
+    ]);
+    assert_eq!(outcome.policies[0].level, EnforcementLevel::Advisory);
+}
+
+#[test]
+fn a_set_may_be_made_of_a_configuration() {
+    let files = MemFiles::new(&[("a.sentinel", PASS), ("x.hcl", "policy \"a\" {}")]);
+    let set = PolicySet::of(sentinel::load_config(&files, "").unwrap(), &files, "");
+    assert!(set.evaluate(&Inputs::default(), Limits::default(), &host()).result());
+}
+
+#[test]
 fn a_set_may_lie_in_a_folder() {
     let files = MemFiles::new(&[
         (
