@@ -14,6 +14,6 @@ pub(crate) fn init(format: LogFormat, level: LevelFilter) {
     // a log that is set up already, as by a test, stays
     let _ = match format {
         LogFormat::Text => subscriber.with_ansi(std::io::stderr().is_terminal()).try_init(),
-        LogFormat::Json => subscriber.json().flatten_event(true).try_init(),
+        LogFormat::Json => subscriber.json().try_init(),
     };
 }
