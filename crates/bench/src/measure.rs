@@ -97,7 +97,8 @@ pub async fn confirm_latency(rows: &mut Rows) -> anyhow::Result<()> {
     let note = dir.path().join("note");
     let terraform = standin::noting(dir.path(), &note)?;
     let daemon =
-        Daemon::start(dir, 2, &[Workspace { name: "bench".into(), source: &source, terraform: &terraform }]).await?;
+        Daemon::start(dir, 2, &[Workspace { name: "bench".into(), source: &source, terraform: &terraform }])
+            .await?;
     let id = daemon.client.workspace("bench").await?.id;
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
@@ -153,7 +154,11 @@ pub async fn resident_memory(rows: &mut Rows) -> anyhow::Result<()> {
         let dir = directory()?;
         let source = source(dir.path())?;
         let workspaces: Vec<_> = (0..count)
-            .map(|n| Workspace { name: format!("bench-{n}"), source: &source, terraform: Path::new("terraform") })
+            .map(|n| Workspace {
+                name: format!("bench-{n}"),
+                source: &source,
+                terraform: Path::new("terraform"),
+            })
             .collect();
         let daemon = Daemon::start(dir, 2, &workspaces).await?;
         // two rounds of the reconciler

@@ -34,7 +34,9 @@ pub(crate) enum StartError {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The address can't be listened on.
-    #[error("can't listen on {address}: {source}; change `listen` in the server block, or stop what listens there")]
+    #[error(
+        "can't listen on {address}: {source}; change `listen` in the server block, or stop what listens there"
+    )]
     Listen {
         /// Of the configuration.
         address: SocketAddr,
@@ -77,7 +79,8 @@ impl Daemon {
             host,
         })
         .await?;
-        let state = ApiState::new(engine.clone(), &public_url, shutdown.clone()).inspect_err(|_| engine.stop())?;
+        let state =
+            ApiState::new(engine.clone(), &public_url, shutdown.clone()).inspect_err(|_| engine.stop())?;
         let router = api::router(state);
         let stopped = shutdown.clone();
         let server = tokio::spawn(async move {

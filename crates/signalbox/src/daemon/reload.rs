@@ -45,7 +45,9 @@ fn reload(file: &Path, engine: &Engine) {
             report(&loaded.warnings);
             let before = engine.config();
             for setting in needs_restart(&before, &loaded.config) {
-                tracing::warn!("{setting} has changed in the config file: restart the daemon to take it over");
+                tracing::warn!(
+                    "{setting} has changed in the config file: restart the daemon to take it over"
+                );
             }
             if *before == loaded.config {
                 tracing::info!(file = %file.display(), "config file read again, nothing has changed");
