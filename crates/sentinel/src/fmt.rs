@@ -154,7 +154,9 @@ fn lines(pieces: &[Piece<'_>]) -> Vec<Line> {
         if line[0].mark == Some(Mark::Clause) {
             // the clauses of a `case` stand below its keyword
             indent = indent.saturating_sub(1);
-        } else if statement_goes_on && leading == 0 && !open.last().is_some_and(|(_, groups)| *groups) {
+        } else if line[0].is(Op::Dot)
+            || statement_goes_on && leading == 0 && !open.last().is_some_and(|(_, groups)| *groups)
+        {
             indent += 1;
         }
         let value_at = entry_value(line);

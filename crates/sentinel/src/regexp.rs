@@ -13,35 +13,41 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::value::Str;
 
-/// Compiled patterns of one evaluation.
+/// Compiled patterns of one evaluation. Their memory is bounded: many small ones are kept, and a few
+/// large ones; a policy that makes more of them pays for compiling anew.
 #[derive(Default)]
-pub(crate) struct Regexps(HashMap<Str, Rc<Regex>>);
+pub(crate) struct Regexps {
+    small: HashMap<Str, Rc<Regex>>,
+    large: HashMap<Str, Rc<Regex>>,
+}
 
-/// Patterns kept; a policy that makes more of them pays for compiling anew.
-const KEPT: usize = 1000;
-
-/// The size a compiled pattern may have, in bytes.
-const SIZE: usize = 4 << 20;
+/// The bytes of a small pattern and of a large one, and how many of each are kept.
+const SMALL: (usize, usize) = (256 << 10, 256);
+const LARGE: (usize, usize) = (4 << 20, 8);
 
 impl Regexps {
     /// Whether a pattern is compiled already.
     pub(crate) fn has(&self, pattern: &Str) -> bool {
-        self.0.contains_key(pattern)
+        self.small.contains_key(pattern) || self.large.contains_key(pattern)
     }
 
     pub(crate) fn get(&mut self, pattern: &Str) -> Result<Rc<Regex>, String> {
-        if let Some(regex) = self.0.get(pattern) {
+        if let Some(regex) = self.small.get(pattern).or_else(|| self.large.get(pattern)) {
             return Ok(regex.clone());
         }
         let text = pattern.as_str().ok_or("the pattern is not UTF-8")?;
         let refused = |why: String| format!("`{text}` is no regular expression: {why}");
         let translated = translate(text).map_err(refused)?;
-        let built = RegexBuilder::new(&translated).size_limit(SIZE).dfa_size_limit(SIZE).build();
+        let build = |size| RegexBuilder::new(&translated).size_limit(size).dfa_size_limit(size).build();
+        let (built, kept, most) = match build(SMALL.0) {
+            Err(regex::Error::CompiledTooBig(_)) => (build(LARGE.0), &mut self.large, LARGE.1),
+            built => (built, &mut self.small, SMALL.1),
+        };
         let regex = Rc::new(built.map_err(|error| refused(reason(&error)))?);
-        if self.0.len() >= KEPT {
-            self.0.clear();
+        if kept.len() >= most {
+            kept.clear();
         }
-        self.0.insert(pattern.clone(), regex.clone());
+        kept.insert(pattern.clone(), regex.clone());
         Ok(regex)
     }
 }

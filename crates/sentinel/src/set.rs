@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::compile::Unit;
@@ -89,25 +90,68 @@ impl PolicySet {
         &self.warnings
     }
 
-    /// Evaluates all policies, each within the limits.
+    /// Evaluates all policies one after another, each within the limits.
     pub fn evaluate(&self, inputs: &Inputs, limits: Limits, host: &dyn Host) -> SetOutcome {
+        self.evaluate_on(1, inputs, limits, host)
+    }
+
+    /// Evaluates all policies on so many threads. The outcome does not depend on how many there are.
+    pub fn evaluate_on(
+        &self,
+        threads: usize,
+        inputs: &Inputs,
+        limits: Limits,
+        host: &dyn Host,
+    ) -> SetOutcome {
         let environment = self.environment_for(inputs);
-        let policies = self.policies.iter().map(|policy| {
-            let evaluation = match &policy.unit {
-                Ok(unit) => evaluate(unit, &environment, &self.params_for(policy, inputs), limits, host),
-                Err(error) => Evaluation {
-                    outcome: Outcome::Errored(error.clone()),
-                    trace: Trace::default(),
-                    duration: Duration::ZERO,
-                },
-            };
-            PolicyOutcome {
-                name: policy.name.clone(),
-                level: policy.level,
-                evaluation: evaluation.masked(&inputs.secrets),
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            while let Some((at, policy)) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                self.policies.get(at).map(|policy| (at, policy))
+            } {
+                done.push((at, self.evaluate_policy(policy, &environment, inputs, limits, host)));
             }
+            done
+        };
+        let mut outcomes = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads.min(self.policies.len())).map(|_| scope.spawn(work)).collect();
+            let mut done = work();
+            for other in others {
+                match other.join() {
+                    Ok(outcomes) => done.extend(outcomes),
+                    // a panic of an evaluation is one of the caller's too
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            done
         });
-        SetOutcome { policies: policies.collect() }
+        outcomes.sort_by_key(|(at, _)| *at);
+        SetOutcome { policies: outcomes.into_iter().map(|(_, outcome)| outcome).collect() }
+    }
+
+    fn evaluate_policy(
+        &self,
+        policy: &SetPolicy,
+        environment: &Environment,
+        inputs: &Inputs,
+        limits: Limits,
+        host: &dyn Host,
+    ) -> PolicyOutcome {
+        let evaluation = match &policy.unit {
+            Ok(unit) => evaluate(unit, environment, &self.params_for(policy, inputs), limits, host),
+            Err(error) => Evaluation {
+                outcome: Outcome::Errored(error.clone()),
+                trace: Trace::default(),
+                duration: Duration::ZERO,
+            },
+        };
+        PolicyOutcome {
+            name: policy.name.clone(),
+            level: policy.level,
+            evaluation: evaluation.masked(&inputs.secrets),
+        }
     }
 
     fn environment_for(&self, inputs: &Inputs) -> Environment {

@@ -42,6 +42,13 @@ impl<'s> Lexer<'s> {
         })
     }
 
+    /// Whether the next thing in the text is a selector: `.name`.
+    pub(crate) fn before_selector(&self) -> bool {
+        let rest = &self.text[self.at..];
+        let blank = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        rest.get(blank) == Some(&b'.') && !rest.get(blank + 1).is_some_and(u8::is_ascii_digit)
+    }
+
     fn span(&self, start: usize) -> Span {
         Span { start: start as u32, end: self.at as u32 }
     }

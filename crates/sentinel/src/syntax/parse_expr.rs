@@ -146,6 +146,11 @@ impl Parser<'_> {
         let start = expr.span;
         let mut length = 0;
         loop {
+            // no statement starts with a dot, so a line that does goes on with the one before: the
+            // rule for semicolons says otherwise, but the documents of the reference write it so
+            if self.before_selector() {
+                self.advance()?;
+            }
             let kind = match self.token.tok {
                 Tok::Op(Op::Dot) => {
                     self.advance()?;

@@ -87,6 +87,11 @@ impl<'s> Parser<'s> {
         Ok(token)
     }
 
+    /// Whether the current token is the end of a line and the next line starts with `.name`.
+    pub(super) fn before_selector(&self) -> bool {
+        matches!(self.token.tok, Tok::Semicolon { written: false }) && self.lexer.before_selector()
+    }
+
     /// The token after the current one.
     pub(super) fn peek(&self) -> Result<Token, Error> {
         self.lexer.clone().next(None)

@@ -54,6 +54,10 @@ spec! {
     an_expression_goes_on_after_an_operator: "x = true and\n\n  # why\n  not false ;; x" => "true";
     an_expression_ends_at_the_end_of_its_line: "x = 1\n+2\n ;; x" => "1";
     a_member_may_stand_on_the_line_after_its_dot: "m = {\"a\": {\"b\": 1}} ;; m.\n  a.\n  b" => "1";
+    /// The rule for semicolons ends the statement before such a line; the page of the `http` import
+    /// writes calls this way, and nothing else could be meant.
+    a_line_that_starts_with_a_dot_goes_on: "f = func(x) { return {\"g\": func(y) { return x + y }} }\nr = f(1)\n    .g(2)\n ;; r" => "3";
+    a_line_that_starts_with_a_fraction_does_not: "x = 1\n.5 ;; x" => "1";
     a_list_over_lines_needs_a_comma_at_its_end: "x = [\n1,\n2\n] ;; x" => "error: expected `,` or `]`, found the end of the line";
     a_list_over_lines_with_commas: "x = [\n1,\n2,\n] ;; x" => "[1, 2]";
     a_call_over_lines_with_commas: "f = func(a, b) { return a + b } ;; f(\n1,\n2,\n)" => "3";

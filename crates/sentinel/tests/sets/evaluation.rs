@@ -319,6 +319,22 @@ fn levels_have_names_and_an_order() {
 }
 
 #[test]
+fn the_outcome_does_not_depend_on_the_number_of_threads() {
+    let config: String = (0..20).map(|at| format!("policy \"p{at}\" {{}}\n")).collect();
+    let policies: Vec<(String, String)> = (0..20)
+        .map(|at| (format!("p{at}.sentinel"), format!("print({at})\nmain = rule {{ {at} % 3 is 0 }}")))
+        .collect();
+    let mut files: Vec<(&str, &str)> =
+        policies.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    files.push(("sentinel.hcl", &config));
+    let set = PolicySet::load(&MemFiles::new(&files), "").unwrap();
+    let log = |threads| set.evaluate_on(threads, &Inputs::default(), Limits::default(), &host()).log();
+    assert_eq!(log(1), log(4));
+    assert_eq!(log(1), log(100));
+    assert_eq!(set.evaluate_on(0, &Inputs::default(), Limits::default(), &host()).counts().passed, 7);
+}
+
+#[test]
 fn a_set_is_shared_between_threads() {
     let files = MemFiles::new(&[
         ("sentinel.hcl", "policy \"a\" {}"),

@@ -49,6 +49,11 @@ fn a_line_that_goes_on_is_indented_once() {
 }
 
 #[test]
+fn a_line_that_starts_with_a_dot_is_indented() {
+    check("x = f(1)\n.g(2).\nh(3)", "x = f(1)\n\t.g(2).\n\th(3)\n");
+}
+
+#[test]
 fn clauses_of_a_case_stand_below_it() {
     check(
         "case x {\n  when 1,2:\n a = 1\n  else :\n a = 2\n}",
