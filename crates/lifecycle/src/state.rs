@@ -90,7 +90,7 @@ pub enum State {
     ApplyErrored,
     /// Final: a person declined, while it was pending (`Pending`) or after the plan (`Plan`).
     Discarded(Stage),
-    /// Final: a person stopped it, in this stage.
+    /// Final: a person stopped it, in this stage; `PolicyCheck` for all that lies between plan and apply.
     Canceled(Stage),
 }
 

@@ -165,6 +165,7 @@ mod tests {
             (State::ApplyErrored, "errored", "finished", "errored"),
             (State::Canceled(Stage::Pending), "canceled", "unreachable", "unreachable"),
             (State::Canceled(Stage::Plan), "canceled", "canceled", "unreachable"),
+            (State::Canceled(Stage::PolicyCheck), "canceled", "finished", "unreachable"),
             (State::Canceled(Stage::Apply), "canceled", "finished", "canceled"),
         ];
         for (state, run, plan, apply) in table {
