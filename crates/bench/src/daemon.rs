@@ -12,21 +12,22 @@ use tempfile::TempDir;
 const TOKEN: &str = "a-token-for-benchmarks";
 
 /// A release daemon with a configuration of its own; stopped when dropped.
-pub struct Daemon {
+pub(crate) struct Daemon {
     child: Child,
-    pub dir: TempDir,
-    pub client: Client,
+    /// Removed with the daemon.
+    _dir: TempDir,
+    pub(crate) client: Client,
 }
 
 /// A workspace of the configuration.
-pub struct Workspace<'a> {
-    pub name: String,
-    pub source: &'a Path,
-    pub terraform: &'a Path,
+pub(crate) struct Workspace<'a> {
+    pub(crate) name: String,
+    pub(crate) source: &'a Path,
+    pub(crate) terraform: &'a Path,
 }
 
 impl Daemon {
-    pub async fn start(dir: TempDir, slots: usize, workspaces: &[Workspace<'_>]) -> anyhow::Result<Self> {
+    pub(crate) async fn start(dir: TempDir, slots: usize, workspaces: &[Workspace<'_>]) -> anyhow::Result<Self> {
         let digest = Sha256::digest(TOKEN).iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
             hex
@@ -62,20 +63,20 @@ impl Daemon {
         // drained for as long as it writes
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let client = Client::new(&format!("http://{address}"), TOKEN)?;
-        let daemon = Self { child, dir, client };
+        let daemon = Self { child, _dir: dir, client };
         if let Some(last) = workspaces.last() {
             daemon.until(async || daemon.client.workspace(&last.name).await.ok()).await?;
         }
         Ok(daemon)
     }
 
-    pub async fn queue(&self, workspace_id: &str, auto_apply: bool) -> anyhow::Result<Run> {
+    pub(crate) async fn queue(&self, workspace_id: &str, auto_apply: bool) -> anyhow::Result<Run> {
         let run = NewRun { auto_apply: Some(auto_apply), ..NewRun::default() };
         Ok(self.client.create_run(workspace_id, &run).await?)
     }
 
     /// Waits for a state by the stream of the run, so that nothing is lost to polling.
-    pub async fn follow(&self, run: &Run, state: &str) -> anyhow::Result<Run> {
+    pub(crate) async fn follow(&self, run: &Run, state: &str) -> anyhow::Result<Run> {
         use futures::StreamExt as _;
         let mut states = std::pin::pin!(self.client.follow_run(&run.id));
         while let Some(update) = states.next().await {
@@ -89,7 +90,7 @@ impl Daemon {
         anyhow::bail!("the run was never {state}")
     }
 
-    pub async fn until<T>(&self, mut condition: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
+    pub(crate) async fn until<T>(&self, mut condition: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
         let started = std::time::Instant::now();
         loop {
             if let Some(value) = condition().await {
@@ -101,7 +102,7 @@ impl Daemon {
     }
 
     /// Resident memory in bytes.
-    pub fn resident(&self) -> anyhow::Result<u64> {
+    pub(crate) fn resident(&self) -> anyhow::Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let kib = status
             .lines()

@@ -34,7 +34,7 @@ fn milliseconds(time: Duration) -> String {
 }
 
 /// A whole run through the daemon against the same terraform commands in a shell, alternately.
-pub async fn overhead(rows: &mut Rows) -> anyhow::Result<()> {
+pub(crate) async fn overhead(rows: &mut Rows) -> anyhow::Result<()> {
     const ROUNDS: usize = 15;
     let dir = directory()?;
     let source = source(dir.path())?;
@@ -90,7 +90,7 @@ fn shell_run(source: &Path, dir: &Path) -> anyhow::Result<Duration> {
 }
 
 /// From the request that confirms a plan to the first instruction of its apply.
-pub async fn confirm_latency(rows: &mut Rows) -> anyhow::Result<()> {
+pub(crate) async fn confirm_latency(rows: &mut Rows) -> anyhow::Result<()> {
     const ROUNDS: usize = 30;
     let dir = directory()?;
     let source = source(dir.path())?;
@@ -116,7 +116,7 @@ pub async fn confirm_latency(rows: &mut Rows) -> anyhow::Result<()> {
 }
 
 /// Runs per second when terraform takes no time, over many workspaces at once.
-pub async fn throughput(rows: &mut Rows) -> anyhow::Result<()> {
+pub(crate) async fn throughput(rows: &mut Rows) -> anyhow::Result<()> {
     const WORKSPACES: usize = 50;
     const RUNS_EACH: usize = 6;
     let dir = directory()?;
@@ -149,7 +149,7 @@ pub async fn throughput(rows: &mut Rows) -> anyhow::Result<()> {
 }
 
 /// Resident memory at rest.
-pub async fn resident_memory(rows: &mut Rows) -> anyhow::Result<()> {
+pub(crate) async fn resident_memory(rows: &mut Rows) -> anyhow::Result<()> {
     for count in [1_usize, 1000] {
         let dir = directory()?;
         let source = source(dir.path())?;

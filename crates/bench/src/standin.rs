@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Ends at once: a plan without changes.
-pub fn at_once(dir: &Path) -> std::io::Result<PathBuf> {
+pub(crate) fn at_once(dir: &Path) -> std::io::Result<PathBuf> {
     script(
         dir,
         "at-once",
@@ -19,7 +19,7 @@ exit 0"#,
 }
 
 /// Plans a change, and notes the time at which the apply begins, in nanoseconds since the epoch.
-pub fn noting(dir: &Path, note: &Path) -> std::io::Result<PathBuf> {
+pub(crate) fn noting(dir: &Path, note: &Path) -> std::io::Result<PathBuf> {
     let body = format!(
         r#"case "$2" in
 apply) date +%s%N > {}; exit 0;;

@@ -19,7 +19,7 @@
 
 mod backend;
 mod directory;
-mod durable;
+mod atomic;
 mod error;
 mod git;
 mod ignore;

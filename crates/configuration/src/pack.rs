@@ -9,14 +9,14 @@ use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 use tar::{EntryType, Header};
 
-use crate::durable;
+use crate::atomic;
 use crate::error::Error;
 use crate::report::Digest;
 use crate::tree::{Entry, Taken};
 
 /// Writes the archive.
 pub(crate) fn pack(taken: &Taken, path: &Path) -> Result<Digest, Error> {
-    durable::replace(path, |file| {
+    atomic::replace(path, |file| {
         write(taken, file).map_err(|cause| Error::Unwritable { path: path.to_owned(), cause })
     })
 }

@@ -17,14 +17,14 @@ pub struct TakeRequest {
     pub source: Source,
     /// The directory that will hold it, created 0700. One that exists is emptied first.
     pub work: PathBuf,
-    /// Where to write what was taken, as a `.tar.gz` (0600, durable); replaced if it exists.
+    /// Where to write what was taken, as a `.tar.gz` (0600); replaced if it exists.
     #[serde(default)]
     pub archive: Option<PathBuf>,
     /// The current state of the workspace, if the daemon keeps one. Put where terraform looks for it, unless the
     /// configuration names a backend of its own.
     #[serde(default)]
     pub state: Option<PathBuf>,
-    /// Where to write the [`TakeReport`](crate::TakeReport) (0600, durable), once all else is done.
+    /// Where to write the [`TakeReport`](crate::TakeReport) (0600), once all else is done.
     pub report: PathBuf,
     /// What a configuration may measure.
     #[serde(default)]

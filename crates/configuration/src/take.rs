@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::backend::{self, Keeping};
 use crate::directory;
-use crate::durable;
+use crate::atomic;
 use crate::error::Error;
 use crate::git::GitSource;
 use crate::pack::pack;
@@ -91,20 +91,13 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
     Ok(report)
 }
 
-/// Where a report is, its archive is too.
 fn write(report: &TakeReport, request: &TakeRequest) -> Result<(), Error> {
-    let directory = request.report.parent();
-    match request.archive.as_deref().and_then(Path::parent) {
-        Some(other) if Some(other) != directory => durable::keep(other)?,
-        _ => {}
-    }
-    durable::replace(&request.report, |file| {
+    atomic::replace(&request.report, |file| {
         serde_json::to_vec_pretty(report)
             .map_err(io::Error::from)
             .and_then(|text| file.write_all(&text))
             .map_err(|cause| Error::Unwritable { path: request.report.clone(), cause })
-    })?;
-    directory.map_or(Ok(()), durable::keep)
+    })
 }
 
 /// A configuration that lies in the work directory.

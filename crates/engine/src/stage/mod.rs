@@ -129,6 +129,9 @@ pub(crate) fn failed(stage: Stage, why: String) -> Conclusion {
 }
 
 /// Writes a file that only this user may read, whole or not at all.
+///
+/// It is not flushed to the disk, since every run would wait for that. What an apply needs after a power cut is among
+/// the files that the executor of the plan makes durable when it ends.
 fn write_private(path: &std::path::Path, content: &impl serde::Serialize) -> Result<(), StageError> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -147,7 +150,6 @@ fn write_private(path: &std::path::Path, content: &impl serde::Serialize) -> Res
             .mode(0o600)
             .open(&temporary)?;
         file.write_all(&bytes)?;
-        file.sync_all()?;
         std::fs::rename(&temporary, path)
     };
     write().map_err(|error| StageError::file("write", path, &error))

@@ -127,7 +127,7 @@ fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: RunSettings) -> S
     spec.preamble = preamble(settings.terraform_version.as_deref());
     spec.environment = settings.environment;
     // what a person confirms, perhaps days later, has to be there after a power cut as well
-    spec.salvage = vec![run_dir.plan()];
+    spec.salvage = vec![run_dir.plan(), run_dir.settings(), run_dir.variables(), run_dir.take_report()];
     spec.steps = vec![take, init, plan, show];
     spec
 }
@@ -161,20 +161,27 @@ pub(super) async fn conclude(
     ended: &Ended,
 ) -> Result<Conclusion, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let mut update = RunUpdate::default();
-    if run.configuration_version.is_none() {
-        update.configuration_version = keep_configuration(context, run, workspace, &run_dir, ended).await?;
-    }
-    let (outcome, why) = match ended {
-        Ended::Finished(result) if result.outcome == Outcome::Succeeded => {
-            let plan = read_plan(context, &run_dir).await?;
-            let (outcome, why) = outcome(result, &plan.file);
-            update.plan = Some(plan.summary(outcome));
-            (outcome, why)
-        }
+    let made = match ended {
+        Ended::Finished(result) if result.outcome == Outcome::Succeeded => Some(result),
+        _ => None,
+    };
+    // side by side, since each waits for the disk
+    let (configuration_version, plan) = futures::future::try_join(
+        keep_configuration(context, run, workspace, &run_dir, ended),
+        async {
+            match made {
+                Some(_) => read_plan(context, &run_dir).await.map(Some),
+                None => Ok(None),
+            }
+        },
+    )
+    .await?;
+    let (outcome, why) = match (made, &plan) {
+        (Some(result), Some(plan)) => outcome(result, &plan.file),
         _ => (PlanOutcome::Failed, ended.reason(run)),
     };
-    update.error = why.clone();
+    let plan = plan.map(|plan| plan.summary(outcome));
+    let update = RunUpdate { configuration_version, plan, error: why.clone(), ..RunUpdate::default() };
     let policies = context.config().policy_sets_of(&workspace.name).next().is_some();
     Ok(Conclusion { event: Event::PlanEnded { outcome, policies }, why, update })
 }
@@ -238,6 +245,9 @@ async fn keep_configuration(
     run_dir: &RunDir,
     ended: &Ended,
 ) -> Result<Option<ConfigurationVersionId>, StageError> {
+    if run.configuration_version.is_some() {
+        return Ok(None);
+    }
     let report: Option<TakeReport> = read_json(&run_dir.take_report())?;
     let id: ConfigurationVersionId = run.id.sibling();
     let result = match (&report, ended) {

@@ -81,11 +81,7 @@ impl Daemon {
         .await?;
         let state =
             ApiState::new(engine.clone(), &public_url, shutdown.clone()).inspect_err(|_| engine.stop())?;
-        let router = api::router(state);
-        let stopped = shutdown.clone();
-        let server = tokio::spawn(async move {
-            axum::serve(listener, router).with_graceful_shutdown(stopped.cancelled_owned()).await
-        });
+        let server = tokio::spawn(api::serve(listener, state));
         Ok(Self { engine, actors, server, shutdown, address, public_url })
     }
 
