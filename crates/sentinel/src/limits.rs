@@ -13,8 +13,8 @@ pub struct Limits {
     pub steps: u64,
     /// Nested calls of functions and rules.
     pub depth: u32,
-    /// Bytes that the policy makes, counted as they are made and never taken back, so that what is in
-    /// use is always less.
+    /// Bytes that the policy makes. Values count as they are made and are never given back, so that what
+    /// is in use is always less; what calls and loops need for themselves is given back at their end.
     pub memory: u64,
     /// Time from start to end.
     pub time: Duration,
@@ -112,6 +112,11 @@ impl Meter {
                 format!("the policy made more than {} bytes of values", self.limits.memory),
             )),
         }
+    }
+
+    /// Gives back what was counted for something that is gone now.
+    pub(crate) fn free(&self, bytes: usize) {
+        self.memory_left.set(self.memory_left.get().saturating_add(bytes as u64));
     }
 
     /// Bytes that may still be made.

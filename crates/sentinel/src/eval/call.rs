@@ -15,23 +15,30 @@ use crate::source::Span;
 use crate::value::ops::{self, Truth};
 use crate::value::{Data, Str, Value, show};
 
-/// The memory that a frame is counted with, beside its slots.
-const FRAME: usize = 64;
+/// The memory that a function or a rule is counted with.
+const CLOSURE: usize = 64;
 
 impl Evaluator<'_> {
-    pub(super) fn closure(&mut self, func: &Arc<Func>, frame: &Rc<Frame>) -> Value {
+    pub(super) fn closure(
+        &mut self,
+        func: &Arc<Func>,
+        frame: &Rc<Frame>,
+        span: Span,
+    ) -> Result<Value, Error> {
+        self.charge(CLOSURE, span)?;
         self.capture(frame);
-        Value::Func(Rc::new(Closure { func: func.clone(), frame: frame.clone(), unit: self.unit }))
+        Ok(Value::Func(Rc::new(Closure { func: func.clone(), frame: frame.clone(), unit: self.unit })))
     }
 
-    pub(super) fn rule_value(&mut self, rule: &Arc<Rule>, frame: &Rc<Frame>) -> Value {
+    pub(super) fn rule_value(&mut self, rule: &Arc<Rule>, frame: &Rc<Frame>) -> Result<Value, Error> {
+        self.charge(CLOSURE, rule.span)?;
         self.capture(frame);
-        Value::Rule(Rc::new(RuleCell {
+        Ok(Value::Rule(Rc::new(RuleCell {
             rule: rule.clone(),
             frame: frame.clone(),
             unit: self.unit,
             state: RefCell::new(RuleState::Pending),
-        }))
+        })))
     }
 
     /// The value of a rule, evaluated now if it was not before; any other value as it is.
@@ -179,7 +186,7 @@ impl Evaluator<'_> {
         }
         self.meter
             .enter()
-            .and_then(|()| self.meter.alloc(FRAME + func.frame * size_of::<Value>()))
+            .and_then(|()| self.meter.alloc(Frame::bytes(func.frame)))
             .map_err(|error| self.place(error, span))?;
         let frame = Rc::new(Frame::new(func.frame, Some(closure.frame.clone())));
         for (at, arg) in args.into_iter().enumerate() {
@@ -197,6 +204,9 @@ impl Evaluator<'_> {
         };
         self.unit = caller;
         self.meter.leave();
+        if Rc::strong_count(&frame) == 1 {
+            self.meter.free(Frame::bytes(func.frame));
+        }
         Ok(result)
     }
 

@@ -78,8 +78,8 @@ impl Evaluator<'_> {
                 Ok(Value::List(List::owned(values)))
             }
             Kind::Map(entries) => self.map_literal(entries, span, frame),
-            Kind::Func(func) => Ok(self.closure(func, frame)),
-            Kind::Rule(rule) => Ok(self.rule_value(rule, frame)),
+            Kind::Func(func) => self.closure(func, frame, span),
+            Kind::Rule(rule) => self.rule_value(rule, frame),
             Kind::Unary(op, operand) => self.unary(*op, operand, span, frame),
             Kind::Chain { first, links } => self.chain(first, links, frame),
             Kind::ImportMember { import, name } => self.member_of(*import, name, span),

@@ -21,6 +21,11 @@ impl Frame {
         Frame { slots: RefCell::new(vec![None; size]), parent, captured: Cell::new(false) }
     }
 
+    /// The memory that a frame with so many slots is counted with.
+    pub(super) fn bytes(size: usize) -> usize {
+        64 + size * size_of::<Option<Value>>()
+    }
+
     fn out(&self, count: u16) -> &Frame {
         let mut frame = self;
         for _ in 0..count {

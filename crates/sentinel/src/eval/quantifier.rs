@@ -18,6 +18,11 @@ pub(super) enum Entry {
 }
 
 impl Entry {
+    /// The memory that so many entries are counted with.
+    pub(super) fn bytes(count: usize) -> usize {
+        count * size_of::<Entry>()
+    }
+
     /// Sets the loop's names, which are the first slots of its frame. A single name is the value of a
     /// list's element, but the key of a map's entry.
     pub(super) fn bind(self, frame: &Frame, two: bool) {
@@ -45,7 +50,7 @@ impl Evaluator<'_> {
             _ => 0,
         };
         self.meter
-            .alloc(count * size_of::<Entry>())
+            .alloc(Entry::bytes(count))
             .and_then(|()| self.meter.steps(count))
             .map_err(|error| self.place(error, span))?;
         match collection {
@@ -77,13 +82,28 @@ impl Evaluator<'_> {
             return Ok(Value::Undefined(origin));
         }
         let entries = self.entries(&collection, over.span, name(kind))?;
+        let snapshot = Entry::bytes(entries.len());
+        let result = self.walk(kind, &collection, entries, two, body, frame)?;
+        self.meter.free(snapshot);
+        Ok(result)
+    }
+
+    fn walk(
+        &mut self,
+        kind: Quantifier,
+        collection: &Value,
+        entries: Vec<Entry>,
+        two: bool,
+        body: &Expr,
+        frame: &Rc<Frame>,
+    ) -> Result<Value, Error> {
         let size = if two { 2 } else { 1 };
         let mut inner = Rc::new(Frame::new(size, Some(frame.clone())));
         let mut kept_list = Vec::new();
         let mut kept_map = BTreeMap::new();
         let mut truth = Truth::from(kind == Quantifier::All);
         for entry in entries {
-            inner = self.fresh(inner, size, frame);
+            inner = self.fresh(inner, size, frame, body.span)?;
             let keep = match (kind, &entry) {
                 (Quantifier::Filter, Entry::Element(_, value)) => Some((None, value.clone())),
                 (Quantifier::Filter, Entry::Pair(key, value)) => Some((Some(key.clone()), value.clone())),
@@ -117,7 +137,7 @@ impl Evaluator<'_> {
                 },
             }
         }
-        Ok(match (kind, &collection) {
+        Ok(match (kind, collection) {
             (Quantifier::Any | Quantifier::All, _) => truth.value(),
             (Quantifier::Filter, Value::Map(_)) => Value::Map(crate::value::Map::owned(kept_map)),
             _ => Value::list(kept_list),

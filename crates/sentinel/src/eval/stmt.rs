@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::quantifier::Entry;
 use super::{Evaluator, Frame};
 use crate::compile::ir::{Expr, Stmt, StmtKind};
 use crate::error::Error;
@@ -58,7 +59,7 @@ impl Evaluator<'_> {
                 self.assign_index(&base_value, &index_value, *op, value, statement.span)?;
             }
             StmtKind::Define { slot, func } => {
-                let closure = self.closure(func, frame);
+                let closure = self.closure(func, frame, func.end)?;
                 frame.put(*slot, closure);
             }
             StmtKind::If { branches, otherwise } => {
@@ -198,28 +199,40 @@ impl Evaluator<'_> {
     ) -> Result<Flow, Error> {
         let collection = self.eval(over, frame)?;
         let entries = self.entries(&collection, over.span, "`for`")?;
+        let snapshot = Entry::bytes(entries.len());
         let mut inner = Rc::new(Frame::new(size, Some(frame.clone())));
+        let mut flow = Flow::Next;
         for entry in entries {
             self.meter.step().map_err(|error| self.place(error, over.span))?;
-            inner = self.fresh(inner, size, frame);
+            inner = self.fresh(inner, size, frame, over.span)?;
             entry.bind(&inner, two);
             match self.block(body, &inner)? {
                 Flow::Break => break,
                 Flow::Next | Flow::Continue => {}
-                returned @ Flow::Return(_) => return Ok(returned),
+                returned @ Flow::Return(_) => {
+                    flow = returned;
+                    break;
+                }
             }
         }
-        Ok(Flow::Next)
+        self.meter.free(snapshot);
+        Ok(flow)
     }
 
     /// A frame for the next iteration: the last one again, unless something holds on to it.
-    pub(super) fn fresh(&mut self, last: Rc<Frame>, size: usize, parent: &Rc<Frame>) -> Rc<Frame> {
+    pub(super) fn fresh(
+        &mut self,
+        last: Rc<Frame>,
+        size: usize,
+        parent: &Rc<Frame>,
+        span: Span,
+    ) -> Result<Rc<Frame>, Error> {
         if Rc::strong_count(&last) == 1 && !last.captured.get() {
             last.reset();
-            last
-        } else {
-            Rc::new(Frame::new(size, Some(parent.clone())))
+            return Ok(last);
         }
+        self.charge(Frame::bytes(size), span)?;
+        Ok(Rc::new(Frame::new(size, Some(parent.clone()))))
     }
 }
 

@@ -49,23 +49,64 @@ fn calls_are_limited_in_depth() {
 }
 
 #[test]
+fn the_depth_of_calls_is_counted_exactly() {
+    let source = "f = func(n) { if n is 0 { return 0 }\nreturn f(n - 1) }\nmain = f(9) is 0";
+    let ends = |depth| {
+        let unit = Arc::new(compile("p.sentinel", source).unwrap());
+        let limits = Limits { depth, ..Limits::default() };
+        evaluate(&unit, &Environment::default(), &HashMap::new(), limits, &host()).outcome
+    };
+    // ten calls: f(9) to f(0)
+    assert!(matches!(ends(10), Outcome::Passed(_)));
+    assert!(matches!(ends(9), Outcome::Errored(error) if error.kind() == ErrorKind::Limit(Limit::Depth)));
+}
+
+#[test]
 fn memory_is_limited() {
-    let limits = Limits { memory: 1 << 20, ..Limits::default() };
-    for source in [
-        "s = \"0123456789\"\nfor range(100) as i { s += s }\nmain = true",
-        "l = [1]\nfor range(100) as i { l += l }\nmain = true",
-        "l = []\nfor range(1000000) as i { append(l, i) }\nmain = true",
-        "m = {}\nfor range(100000) as i { m[i] = i }\nmain = true",
-        "x = range(10000000)\nmain = true",
-        "for range(100000) as i { print(\"a long line of text that is printed again and again\") }\nmain = true",
-        "import \"strings\"\ns = \"aaaaaaaaaa\"\nfor range(10) as i { s = strings.replace(s, \"a\", s) }\nmain = true",
-        "import \"strings\"\ns = \"aaaaaaaaaa\"\nfor range(100) as i { s = strings.join([s, s], \"\") }\nmain = true",
-        "import \"json\"\ns = \"aaaaaaaaaa\"\nfor range(100) as i { s = json.marshal([s, s]) }\nmain = true",
-        "x = map range(100000) as i { [i, i, i] }\nmain = true",
-        "f = func() { return 1 }\nfor range(100000) as i { f() }\nmain = true",
+    let limits = Limits { memory: 1 << 18, ..Limits::default() };
+    for body in [
+        "append(l, i)",
+        "l += [i]",
+        "m[i] = i",
+        "m[i] = m",
+        "s += \"0123456789\"",
+        "l = [l]",
+        "m = {\"a\": m}",
+        "print(\"a long line of text that is printed again and again\")",
+        "s = strings.join([s, s], \"\")",
+        "s = strings.replace(s, \"\", \"ab\")",
+        "s = json.marshal([s, s])",
+        "l = map l as e { [e] }",
+        "append(l, func() { return i })",
+        "append(l, rule { i })",
     ] {
+        let source = filled(body);
+        assert_eq!(limit_of(&source, limits), ErrorKind::Limit(Limit::Memory), "{source}");
+    }
+    for source in
+        ["x = range(10000000)\nmain = true", "x = map range(100000) as i { [i, i, i] }\nmain = true"]
+    {
         assert_eq!(limit_of(source, limits), ErrorKind::Limit(Limit::Memory), "{source}");
     }
+}
+
+#[test]
+fn what_holds_no_memory_counts_as_none() {
+    let limits = Limits { memory: 1 << 18, ..Limits::default() };
+    for body in ["n = i", "n = i * 2 + 1", "n = i in [] or i is 7", "n = f(i)"] {
+        let unit = Arc::new(compile("p.sentinel", &filled(body)).unwrap());
+        let outcome = evaluate(&unit, &Environment::default(), &HashMap::new(), limits, &host()).outcome;
+        assert!(matches!(outcome, Outcome::Passed(_)), "{body}: {outcome:?}");
+    }
+}
+
+/// A policy that does something ninety thousand times; the list it goes over is small.
+fn filled(body: &str) -> String {
+    format!(
+        "import \"strings\"\nimport \"json\"\nr = range(300)\nf = func(x) {{ return x }}\n\
+         l = [0]\nm = {{}}\ns = \"a\"\nn = 0\n\
+         for r as a {{ for r as b {{ i = a * 300 + b\n{body} }} }}\nmain = true"
+    )
 }
 
 #[test]
@@ -81,14 +122,14 @@ fn values_are_limited_in_depth() {
 
 #[test]
 fn a_value_nested_without_end_is_dropped_without_trouble() {
-    let unit = Arc::new(compile("p.sentinel", "l = []\nfor range(300000) as i { l = [l] }\nm = {}\nfor range(300000) as i { m = {\"m\": m} }\nmain = true").unwrap());
+    let unit = Arc::new(compile("p.sentinel", "l = []\nfor range(100000) as i { l = [l] }\nm = {}\nfor range(100000) as i { m = {\"m\": m} }\nmain = true").unwrap());
     let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
     assert!(result.outcome.passed(), "{:?}", result.outcome);
 }
 
 #[test]
 fn a_chain_of_closures_is_dropped_without_trouble() {
-    let source = "wrap = func(inner) { return func() { return inner } }\nf = undefined\nfor range(200000) as i { f = wrap(f) }\nmain = true";
+    let source = "wrap = func(inner) { return func() { return inner } }\nf = undefined\nfor range(100000) as i { f = wrap(f) }\nmain = true";
     let unit = Arc::new(compile("p.sentinel", source).unwrap());
     let result = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host());
     assert!(result.outcome.passed(), "{:?}", result.outcome);
@@ -138,8 +179,8 @@ fn cycles_are_let_go() {
 
 #[test]
 fn a_pattern_costs_steps_by_its_text() {
-    let source = "s = \"aaaaaaaaaaaaaaaa\"\nfor range(16) as i { s += s }\nfor range(1000000) as i { x = s matches \"(a|b)*c\" }\nmain = true";
-    let limits = Limits { steps: 10_000_000, ..Limits::default() };
+    let source = "s = \"aaaaaaaaaaaaaaaa\"\nfor range(13) as i { s += s }\nfor range(1000000) as i { x = s matches \"(a|b)*c\" }\nmain = true";
+    let limits = Limits { steps: 1_000_000, ..Limits::default() };
     assert_eq!(limit_of(source, limits), ErrorKind::Limit(Limit::Steps));
 }
 
