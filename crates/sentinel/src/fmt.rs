@@ -111,19 +111,21 @@ fn pieces<'s>(source: &'s Source, marks: &HashMap<u32, Mark>) -> Result<Vec<Piec
             breaks: between.matches('\n').count(),
         }
     };
-    let mut pieces: Vec<Piece<'s>> = spans.into_iter().map(piece).collect();
-    // a semicolon at the end of a line is not needed
-    let needed: Vec<bool> = (0..pieces.len())
-        .map(|at| {
-            let ends = pieces.get(at + 1).is_none_or(|next| next.breaks > 0 || next.is_line_comment());
-            !(matches!(pieces[at].tok, Some(Tok::Semicolon { .. })) && ends)
-        })
-        .collect();
-    let mut at = 0;
-    pieces.retain(|_| {
-        at += 1;
-        needed[at - 1]
-    });
+    let all: Vec<Piece<'s>> = spans.into_iter().map(piece).collect();
+    let mut pieces: Vec<Piece<'s>> = Vec::with_capacity(all.len());
+    for piece in all.into_iter().rev() {
+        let semicolon = |piece: &Piece<'_>| matches!(piece.tok, Some(Tok::Semicolon { .. }));
+        match pieces.last_mut() {
+            _ if !semicolon(&piece) => pieces.push(piece),
+            // a semicolon at the end of a line is not needed, nor one before another
+            None => {}
+            Some(next) if next.breaks > 0 || next.is_line_comment() || semicolon(next) => {
+                next.breaks = next.breaks.max(piece.breaks);
+            }
+            Some(_) => pieces.push(piece),
+        }
+    }
+    pieces.reverse();
     Ok(pieces)
 }
 

@@ -97,6 +97,7 @@ fn line_ends_are_those_of_unix() {
 #[test]
 fn semicolons_at_line_ends_go() {
     check("a = 1;\nb = 2; c = 3;", "a = 1\nb = 2; c = 3\n");
+    check("a = 1;;;\nb = 2;; c = 3;; # three\n;;\nd = 4", "a = 1\nb = 2; c = 3 # three\nd = 4\n");
 }
 
 #[test]
