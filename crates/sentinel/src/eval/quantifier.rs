@@ -113,7 +113,7 @@ impl Evaluator<'_> {
             match kind {
                 Quantifier::Map => {
                     let value = self.eval(body, &inner)?;
-                    self.meter.alloc(size_of::<Value>()).map_err(|error| self.place(error, body.span))?;
+                    self.charge(size_of::<Value>(), body.span)?;
                     kept_list.push(value);
                 }
                 Quantifier::Any => match self.condition(body, &inner)? {
@@ -128,8 +128,12 @@ impl Evaluator<'_> {
                     other => return Ok(other.value()),
                 },
                 Quantifier::Filter => match (self.condition(body, &inner)?, keep) {
-                    (Truth::True, Some((None, value))) => kept_list.push(value),
+                    (Truth::True, Some((None, value))) => {
+                        self.charge(size_of::<Value>(), body.span)?;
+                        kept_list.push(value);
+                    }
                     (Truth::True, Some((Some(key), value))) => {
+                        self.charge(size_of::<(Key, Value)>(), body.span)?;
                         kept_map.insert(key, value);
                     }
                     (Truth::Undefined(origin), _) => return Ok(Value::Undefined(origin)),

@@ -110,6 +110,7 @@ fn get(call: &Call<'_, '_>, object: &Value, path: &[String]) -> Result<Option<Va
 
 /// What the rest of a path finds in each element; elements where it finds nothing are left out.
 fn get_each(call: &Call<'_, '_>, items: Vec<Value>, rest: &[String]) -> Result<Value, Error> {
+    call.eval.meter.alloc(items.len() * 2 * size_of::<Value>())?;
     let mut found = Vec::new();
     for item in items {
         if let Some(value) = get(call, &item, rest)? {

@@ -79,6 +79,17 @@ fn memory_is_limited() {
         "l = map l as e { [e] }",
         "append(l, func() { return i })",
         "append(l, rule { i })",
+        "l = [l, filter r as e { true }]",
+        "l = [l, filter q as k, v { true }]",
+        "l = [l, map q as k, v { v }]",
+        "l = [l, r[1:]]",
+        "l = [l, keys(q)]",
+        "l = [l, values(q)]",
+        "l = [l, maps.get(z, \"r.*\")]",
+        "l = [l, maps.omit(z, [\"r.1\"])]",
+        "l = [l, collection.filter(r, f)]",
+        "l = [l, lists.concat(r, r)]",
+        "l = [l, strings.split(\"a b c d e f g h i j k l\", \" \")]",
     ] {
         let source = filled(body);
         assert_eq!(limit_of(&source, limits), ErrorKind::Limit(Limit::Memory), "{source}");
@@ -94,7 +105,7 @@ fn memory_is_limited() {
 fn what_holds_no_memory_counts_as_none() {
     let limits = Limits { memory: 1 << 18, ..Limits::default() };
     for body in ["n = i", "n = i * 2 + 1", "n = i in [] or i is 7", "n = f(i)"] {
-        let unit = Arc::new(compile("p.sentinel", &filled(body)).unwrap());
+        let unit = Arc::new(compile("p.sentinel", filled(body)).unwrap());
         let outcome = evaluate(&unit, &Environment::default(), &HashMap::new(), limits, &host()).outcome;
         assert!(matches!(outcome, Outcome::Passed(_)), "{body}: {outcome:?}");
     }
@@ -103,7 +114,9 @@ fn what_holds_no_memory_counts_as_none() {
 /// A policy that does something ninety thousand times; the list it goes over is small.
 fn filled(body: &str) -> String {
     format!(
-        "import \"strings\"\nimport \"json\"\nr = range(300)\nf = func(x) {{ return x }}\n\
+        "import \"strings\"\nimport \"json\"\nimport \"collection\"\n\
+         import \"collection/maps\" as maps\nimport \"collection/lists\" as lists\nr = range(300)\n\
+         q = {{}}\nfor r as k {{ q[k] = k }}\nz = {{\"r\": r}}\nf = func(x) {{ return x }}\n\
          l = [0]\nm = {{}}\ns = \"a\"\nn = 0\n\
          for r as a {{ for r as b {{ i = a * 300 + b\n{body} }} }}\nmain = true"
     )
