@@ -102,6 +102,18 @@ fn memory_is_limited() {
 }
 
 #[test]
+fn functions_and_rules_count_more_than_their_places_in_a_list() {
+    let limits = Limits { memory: 1 << 18, ..Limits::default() };
+    let source =
+        |item: &str| format!("for range(300) as i {{ l = [{}] }}\nmain = true", [item; 20].join(", "));
+    for item in ["func() { return i }", "rule { i }"] {
+        assert_eq!(limit_of(&source(item), limits), ErrorKind::Limit(Limit::Memory), "{item}");
+    }
+    let unit = Arc::new(compile("p.sentinel", &source("i")).unwrap());
+    assert!(evaluate(&unit, &Environment::default(), &HashMap::new(), limits, &host()).outcome.passed());
+}
+
+#[test]
 fn what_holds_no_memory_counts_as_none() {
     let limits = Limits { memory: 1 << 18, ..Limits::default() };
     for body in ["n = i", "n = i * 2 + 1", "n = i in [] or i is 7", "n = f(i)"] {
