@@ -109,7 +109,7 @@ fn functions_and_rules_count_more_than_their_places_in_a_list() {
     for item in ["func() { return i }", "rule { i }"] {
         assert_eq!(limit_of(&source(item), limits), ErrorKind::Limit(Limit::Memory), "{item}");
     }
-    let unit = Arc::new(compile("p.sentinel", &source("i")).unwrap());
+    let unit = Arc::new(compile("p.sentinel", source("i")).unwrap());
     assert!(evaluate(&unit, &Environment::default(), &HashMap::new(), limits, &host()).outcome.passed());
 }
 
