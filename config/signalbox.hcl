@@ -73,7 +73,8 @@ workspace "network-prod" {
     zones  = ["a", "b"]
   }
 
-  # Variables that nobody may see. `env` reads the daemon's environment, `file` a file, without a line break at its end.
+  # Variables that signalbox shows nobody. Terraform prints them in plans unless the configuration declares them
+  # `sensitive` too. `env` reads the daemon's environment, `file` a file, without a line break at its end.
   #sensitive_variables = {
   #  db_password = env("DB_PASSWORD")
   #  api_key     = file("./api-key")

@@ -15,6 +15,7 @@ async fn a_missing_source_ends_plan_errored_with_the_words_in_the_log() {
     let run = world.reaches(&run, "Plan Errored").await;
     let log = world.log(&run, Stage::Plan).await;
     assert!(log.contains("sources/net"), "{log}");
+    assert!(run.error().is_some_and(|error| error.contains("sources/net")), "{:?}", run.error());
 }
 
 #[tokio::test]

@@ -159,3 +159,27 @@ resource "terraform_data" "thing" {
     let run = world.queue_as("operator", "net", auto_apply()).await;
     world.reaches(&run, "Applied").await;
 }
+
+#[tokio::test]
+async fn a_state_that_can_not_be_kept_takes_its_workspace_out_of_service_and_its_bytes_stay() {
+    // an apply that spoils its own state file after terraform has written it
+    let world = Setup::new()
+        .workspace_with_script(
+            "net",
+            terraform::SIMPLE,
+            "case \" $* \" in *\" apply \"*) terraform \"$@\"; echo spoiled > \"${1#-chdir=}/terraform.tfstate\"; exit 0;; esac",
+        )
+        .start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    let next = world.queue_as("operator", "net", auto_apply()).await;
+    let run = world.ends(&run).await;
+    assert!(
+        run.error().is_some_and(|error| error.contains("terraform.tfstate can't be read")),
+        "{:?}",
+        run.error()
+    );
+    let workspace = world.workspace("net").await;
+    assert!(workspace.locked && workspace.locked_reason.contains(&run.id), "{}", workspace.locked_reason);
+    assert_eq!(world.run(&next).await.state_name(), "Pending", "it would make everything again");
+    assert!(world.data_dir().join("runs").join(&run.id).join("work/terraform.tfstate").exists());
+}

@@ -27,7 +27,11 @@ pub(crate) struct Workspace<'a> {
 }
 
 impl Daemon {
-    pub(crate) async fn start(dir: TempDir, slots: usize, workspaces: &[Workspace<'_>]) -> anyhow::Result<Self> {
+    pub(crate) async fn start(
+        dir: TempDir,
+        slots: usize,
+        workspaces: &[Workspace<'_>],
+    ) -> anyhow::Result<Self> {
         let digest = Sha256::digest(TOKEN).iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
             hex

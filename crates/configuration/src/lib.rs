@@ -17,9 +17,9 @@
 //! What goes wrong is an [`Error`], which names the thing and what would be right. A repository is fetched by the `git`
 //! of the `PATH`, with its user's own credentials; why it fails it says itself in the log.
 
+mod atomic;
 mod backend;
 mod directory;
-mod atomic;
 mod error;
 mod git;
 mod ignore;
@@ -42,6 +42,9 @@ pub use report::{Commit, Digest, StateKept, TakeReport};
 pub use request::{FORMAT, Limits, Source, TakeRequest};
 pub use take::take;
 
+/// What the line in the log begins with that says why a configuration was not taken.
+pub const REFUSAL: &str = "The configuration was not taken: ";
+
 /// The step `take-configuration` of an executor: does what the request file says and tells the reader of the log.
 ///
 /// Exit code 0: taken, and the report is written. 1: not taken; the log's last line says why and what would be right.
@@ -50,7 +53,7 @@ pub fn run_take(request_path: &Path) -> ExitCode {
     match taken {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "The configuration was not taken: {error}.");
+            let _ = writeln!(io::stderr(), "{REFUSAL}{error}.");
             ExitCode::FAILURE
         }
     }

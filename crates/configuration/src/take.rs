@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::atomic;
 use crate::backend::{self, Keeping};
 use crate::directory;
-use crate::atomic;
 use crate::error::Error;
 use crate::git::GitSource;
 use crate::pack::pack;

@@ -100,7 +100,7 @@ impl Event {
             Self::PolicyCheckEnded(_) => "policy-check-ended",
             Self::ApplyEnded(_) => "apply-ended",
             Self::AutoApply => "auto-apply",
-            Self::Confirm => "apply",
+            Self::Confirm => "confirm",
             Self::Discard => "discard",
             Self::Override => "override",
             Self::Cancel => "cancel",

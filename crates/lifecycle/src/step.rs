@@ -128,7 +128,7 @@ impl Illegal {
                 format!("force-cancel is not possible in {name}: cancel the run first")
             }
             (Event::Confirm, State::PolicyOverride) => {
-                "apply is not possible in Policy Override: a member of the owners team has to override first"
+                "confirm is not possible in Policy Override: a member of the owners team has to override first"
                     .to_owned()
             }
             (Event::Discard, State::Planning(_) | State::PolicyCheck(_) | State::Applying(_)) => {

@@ -3,7 +3,7 @@
 use configuration::{StateKept, TakeReport};
 use executor::{FileDigest, Spec, Step};
 use lifecycle::{ApplyOutcome, Event, Stage};
-use store::{Run, RunUpdate};
+use store::{Lock, Run, RunUpdate};
 
 use super::settings::RunSettings;
 use super::{Conclusion, Ended, StageError, read_json};
@@ -55,6 +55,10 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
     };
     if kept.is_trouble() {
         run_dir.keep_work().map_err(|error| StageError::file("write to", run_dir.root(), &error))?;
+        // the next run would plan on a state that does not know what this one made, and make it again
+        let reason = format!("the state that {} left is in no state version: see its error", run.id);
+        let lock = Lock { by: "signalbox".to_owned(), reason, at: context.now() };
+        context.store.lock_out(run.workspace, lock).await?;
     }
     let outcome = if ended.failure().is_none() { ApplyOutcome::Succeeded } else { ApplyOutcome::Failed };
     let words: Vec<String> = ended.reason(run).into_iter().chain(kept.trouble()).collect();

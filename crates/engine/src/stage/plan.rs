@@ -166,24 +166,36 @@ pub(super) async fn conclude(
         _ => None,
     };
     // side by side, since each waits for the disk
-    let (configuration_version, plan) = futures::future::try_join(
-        keep_configuration(context, run, workspace, &run_dir, ended),
-        async {
+    let (configuration_version, plan) =
+        futures::future::try_join(keep_configuration(context, run, workspace, &run_dir, ended), async {
             match made {
                 Some(_) => read_plan(context, &run_dir).await.map(Some),
                 None => Ok(None),
             }
-        },
-    )
-    .await?;
+        })
+        .await?;
     let (outcome, why) = match (made, &plan) {
         (Some(result), Some(plan)) => outcome(result, &plan.file),
-        _ => (PlanOutcome::Failed, ended.reason(run)),
+        _ => (PlanOutcome::Failed, refusal(ended, &run_dir).or_else(|| ended.reason(run))),
     };
     let plan = plan.map(|plan| plan.summary(outcome));
     let update = RunUpdate { configuration_version, plan, error: why.clone(), ..RunUpdate::default() };
     let policies = context.config().policy_sets_of(&workspace.name).next().is_some();
     Ok(Conclusion { event: Event::PlanEnded { outcome, policies }, why, update })
+}
+
+/// Why the configuration was not taken, in the words that stand at the end of the log. They explain and decide
+/// nothing: that it failed is known by the exit status.
+fn refusal(ended: &Ended, run_dir: &RunDir) -> Option<String> {
+    match ended {
+        Ended::Finished(result) if matches!(&result.outcome, Outcome::Failed { step, .. } if step == TAKE) => {
+            let log = std::fs::read(run_dir.log(Stage::Plan)).ok()?;
+            let tail = String::from_utf8_lossy(&log[log.len().saturating_sub(4096)..]).into_owned();
+            let words = tail.lines().rev().find(|line| line.starts_with(configuration::REFUSAL))?;
+            Some(words.to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// What a plan stage that came to its end means: the exit status decides, and the plan file may object.

@@ -17,15 +17,29 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
         Err(mistakes) => (mistakes, Exit::Usage),
     };
     if output.json {
+        let broken = loaded.as_ref().map(|loaded| broken_policy_sets(&loaded.config)).unwrap_or_default();
+        let exit = if broken.is_empty() { exit } else { Exit::Usage };
         let document = json!({
             "file": file.display().to_string(),
             "valid": exit == Exit::Success,
+            "policy-sets": broken,
             "errors": findings.count(Severity::Error),
             "warnings": findings.count(Severity::Warning),
             "diagnostics": findings,
         });
         output.document(&document, false)?;
         return Ok(exit);
+    }
+    if let Ok(loaded) = &loaded {
+        let broken = broken_policy_sets(&loaded.config);
+        if !broken.is_empty() {
+            for mistake in &broken {
+                output.note(mistake);
+            }
+            let bad = output.notes.with(paint::BAD, "error:");
+            output.note(&format!("{bad} {} can't be loaded", plural(broken.len(), "policy set")));
+            return Ok(Exit::Usage);
+        }
     }
     let rendered = findings.render(output.notes.colour());
     if !rendered.is_empty() {
@@ -52,6 +66,18 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
         }
     }
     Ok(exit)
+}
+
+/// The policy sets that would fail every run they apply to, each with all its mistakes and their places.
+pub(crate) fn broken_policy_sets(config: &Config) -> Vec<String> {
+    let load = |set: &config::PolicySetConfig| policy::PolicySet::load(set.name.as_str(), &set.path).err();
+    config
+        .policy_sets
+        .values()
+        .filter_map(|set| {
+            Some(format!("policy set {:?} in {}: {}", set.name, set.path.display(), load(set)?))
+        })
+        .collect()
 }
 
 fn counts(findings: &Diagnostics) -> String {

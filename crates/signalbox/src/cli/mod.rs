@@ -5,7 +5,7 @@
 //! or one a line for what is followed.
 
 pub(crate) mod args;
-mod check;
+pub(crate) mod check;
 pub(crate) mod context;
 pub(crate) mod failure;
 pub(crate) mod follow;

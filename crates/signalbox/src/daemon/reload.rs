@@ -43,6 +43,7 @@ fn reload(file: &Path, engine: &Engine) {
     match Config::load(file, &SystemHost) {
         Ok(loaded) => {
             report(&loaded.warnings);
+            warn_about_policy_sets(&loaded.config);
             let before = engine.config();
             for setting in needs_restart(&before, &loaded.config) {
                 tracing::warn!(
@@ -74,6 +75,13 @@ pub(super) fn report(findings: &Diagnostics) {
             config::Severity::Error => tracing::error!("{finding}"),
             config::Severity::Warning => tracing::warn!("{finding}"),
         }
+    }
+}
+
+/// A set that can't be loaded fails every run that it applies to, which is better known before.
+pub(super) fn warn_about_policy_sets(config: &Config) {
+    for mistake in crate::cli::check::broken_policy_sets(config) {
+        tracing::warn!("{mistake}");
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) async fn run(file: &Path, colour: bool) -> anyhow::Result<ExitCode> {
         }
     };
     reload::report(&loaded.warnings);
+    reload::warn_about_policy_sets(&loaded.config);
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let workspaces = loaded.config.workspaces.len();

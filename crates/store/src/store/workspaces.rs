@@ -97,6 +97,24 @@ impl Store {
         .await
     }
 
+    /// Locks the workspace although a run holds it: nothing else starts in it when that run is over. One that is
+    /// locked already stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn lock_out(&self, id: WorkspaceId, lock: Lock) -> Result<(), Error> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                if sql::workspaces::by_id(tx.sql(), id).await?.lock.is_none() {
+                    sql::workspaces::set_lock(tx.sql(), id, Some(&lock), lock.at).await?;
+                    tx.changed(Change::Workspace { id });
+                }
+                Ok(())
+            })
+        })
+        .await
+    }
+
     /// Takes the user's own lock off.
     ///
     /// # Errors

@@ -88,7 +88,7 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit, Fail
         let shapes: Vec<_> = runs.iter().map(RunShape::new).collect();
         output.document(&json!({ "runs": shapes }), false)?;
     } else if runs.is_empty() {
-        output.note("there is no such run");
+        output.note(if args.state.is_empty() { "there are no runs yet" } else { "there is no such run" });
     } else {
         output.print(&text(&runs, Timestamp::now(), output.paint))?;
     }
