@@ -49,7 +49,7 @@ team "platform" {
 # A configuration that lies on this machine.
 workspace "hello" {
   source "directory" {
-    path = "./demo"
+    path = "./demo/harbour"
   }
   access = { platform = "write" }
 }
