@@ -117,7 +117,14 @@ pub(crate) fn step(
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let mut command = Command::new(program);
     command.args(["--exact", "step::in_a_process_of_its_own", "--include-ignored", "--nocapture"]);
-    let output = change(command.env("TAKE_REQUEST", &path)).output().unwrap();
+    let command = change(command.env("TAKE_REQUEST", &path));
+    // a process that another test is just starting may still hold the copy open for writing, until its own exec
+    let output = loop {
+        match command.output() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            other => break other.unwrap(),
+        }
+    };
     let words = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&words).into_owned())
 }
