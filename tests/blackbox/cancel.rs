@@ -1,12 +1,8 @@
 //! Stopping runs: gracefully, and when nothing else helps.
 
-use client::{NewRun, RunAction};
+use client::RunAction;
 
-use crate::support::{Setup, terraform, wait_for};
-
-fn auto_apply() -> NewRun {
-    NewRun { auto_apply: Some(true), ..NewRun::default() }
-}
+use crate::support::{Setup, auto_apply, terraform, wait_for};
 
 #[tokio::test]
 async fn a_local_exec_that_ignores_signals_and_its_grandchild_are_gone_and_the_state_is_kept() {
@@ -74,11 +70,7 @@ async fn a_terraform_that_hangs_is_killed_when_the_grace_period_is_over() {
 
 #[tokio::test]
 async fn a_second_cancel_is_refused_and_changes_nothing() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (world, run, _gate) = Setup::new().applying().await;
     world.cancel(&run).await;
     // either it is being cancelled, or it is canceled: both say no
     assert!(world.act("operator", &run, RunAction::Cancel).await.is_err());

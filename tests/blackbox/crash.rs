@@ -1,21 +1,13 @@
 //! Whatever dies, at whatever moment: every run goes on to its right end, applied once, with its state.
 
-use client::{NewRun, RunAction};
+use client::RunAction;
 
 use crate::policies::PASSING;
-use crate::support::{Setup, processes, terraform, wait_for};
-
-fn auto_apply() -> NewRun {
-    NewRun { auto_apply: Some(true), ..NewRun::default() }
-}
+use crate::support::{Setup, auto_apply, processes, terraform, wait_for};
 
 #[tokio::test]
 async fn an_apply_survives_the_death_of_the_daemon() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let mut world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (mut world, run, gate) = Setup::new().applying().await;
     world.kill_daemon();
     assert!(!processes::with_command(world.path(), " apply ").is_empty(), "terraform runs on");
     world.start_daemon();
@@ -29,11 +21,7 @@ async fn an_apply_survives_the_death_of_the_daemon() {
 
 #[tokio::test]
 async fn an_apply_that_ended_while_no_daemon_ran_is_found_with_its_state() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let mut world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (mut world, run, gate) = Setup::new().applying().await;
     world.kill_daemon();
     gate.open();
     wait_for("the apply is over", async || {
@@ -88,11 +76,7 @@ async fn a_policy_check_survives_the_death_of_the_daemon() {
 
 #[tokio::test]
 async fn a_cancel_is_carried_out_although_the_daemon_died_right_after_it() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let mut world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (mut world, run, _gate) = Setup::new().applying().await;
     world.cancel(&run).await;
     world.kill_daemon();
     world.start_daemon();
@@ -103,11 +87,7 @@ async fn a_cancel_is_carried_out_although_the_daemon_died_right_after_it() {
 
 #[tokio::test]
 async fn a_daemon_that_is_asked_to_stop_leaves_an_apply_running() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let mut world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (mut world, run, gate) = Setup::new().applying().await;
     assert!(world.stop_daemon().success());
     assert!(!processes::with_command(world.path(), " apply ").is_empty(), "terraform runs on");
     world.start_daemon();
@@ -117,11 +97,7 @@ async fn a_daemon_that_is_asked_to_stop_leaves_an_apply_running() {
 
 #[tokio::test]
 async fn an_executor_that_is_killed_ends_its_run_errored_with_the_reason_and_the_state_is_kept() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (world, run, _gate) = Setup::new().applying().await;
     let executors = processes::with_command(world.path(), "executor");
     let executor = executors.iter().find(|process| process.command.contains("/apply")).expect("an executor");
     processes::kill(executor.pid);
@@ -133,11 +109,7 @@ async fn an_executor_that_is_killed_ends_its_run_errored_with_the_reason_and_the
 
 #[tokio::test]
 async fn a_terraform_that_is_killed_ends_its_run_errored_and_the_state_is_kept() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (world, run, gate) = Setup::new().applying().await;
     let terraform = processes::with_command(world.path(), " apply ");
     processes::kill(terraform.first().expect("terraform runs").pid);
     let run = world.reaches(&run, "Apply Errored").await;

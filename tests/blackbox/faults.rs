@@ -1,20 +1,10 @@
 //! Actors that fail, by faults that are compiled into test builds only.
 
-use client::NewRun;
-
-use crate::support::{Setup, processes, terraform, wait_for};
-
-fn auto_apply() -> NewRun {
-    NewRun { auto_apply: Some(true), ..NewRun::default() }
-}
+use crate::support::{Setup, auto_apply, processes, terraform, wait_for};
 
 #[tokio::test]
 async fn a_run_actor_that_panics_is_restarted_and_attaches_to_its_terraform_again() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (world, run, gate) = Setup::new().applying().await;
     world.arm("run-actor", 2);
     wait_for("the actor has panicked twice", async || world.has_struck("run-actor").then_some(())).await;
     gate.open();
@@ -80,11 +70,7 @@ async fn a_run_that_always_crashes_its_actor_ends_errored_and_its_workspace_goes
 
 #[tokio::test]
 async fn an_apply_is_never_killed_for_a_fault_of_the_daemon() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (world, run, gate) = Setup::new().applying().await;
     world.arm("run-actor", TOO_OFTEN);
     wait_for("the actor has panicked too often", async || world.has_struck("run-actor").then_some(())).await;
     assert!(!processes::with_command(world.path(), " apply ").is_empty(), "terraform runs on");

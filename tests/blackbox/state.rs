@@ -2,11 +2,7 @@
 
 use client::{NewRun, Stage};
 
-use crate::support::{Setup, terraform};
-
-fn auto_apply() -> NewRun {
-    NewRun { auto_apply: Some(true), ..NewRun::default() }
-}
+use crate::support::{Setup, auto_apply, terraform};
 
 fn with_size(size: &str) -> NewRun {
     NewRun { variables: vec![("size".into(), format!("{size:?}"))], ..auto_apply() }

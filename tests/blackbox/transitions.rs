@@ -3,14 +3,10 @@
 use client::{NewRun, RunAction, Stage};
 
 use crate::policies::{ADVISORY, HARD, PASSING, SOFT};
-use crate::support::{Setup, World, terraform};
+use crate::support::{Setup, World, auto_apply, terraform};
 
 fn simple() -> World {
     Setup::new().workspace("net", terraform::SIMPLE).start()
-}
-
-fn auto_apply() -> NewRun {
-    NewRun { auto_apply: Some(true), ..NewRun::default() }
 }
 
 /// A plan waits at the gate before terraform gets it.
@@ -345,11 +341,7 @@ async fn t19_an_apply_that_fails_ends_apply_errored_and_what_it_made_is_kept() {
 
 #[tokio::test]
 async fn t20_an_apply_is_canceled_and_what_it_made_is_kept() {
-    let setup = Setup::new();
-    let gate = setup.gate("apply");
-    let world = setup.workspace("net", &terraform::gated_apply(&gate)).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
-    gate.reached().await;
+    let (world, run, gate) = Setup::new().applying().await;
     world.cancel(&run).await;
     world.reaches(&run, "Canceled").await;
     let resources = world.resources("net").await;

@@ -38,6 +38,11 @@ pub struct World {
     daemon: Option<Daemon>,
 }
 
+/// A run that needs nobody's confirmation.
+pub fn auto_apply() -> NewRun {
+    NewRun { auto_apply: Some(true), ..NewRun::default() }
+}
+
 const USERS: [&str; 6] = ["owner", "operator", "planner", "reader", "admin", "stranger"];
 
 impl Setup {
@@ -83,6 +88,16 @@ impl Setup {
     #[must_use]
     pub fn workspace(self, name: &str, main_tf: &str) -> Self {
         self.workspace_with(name, main_tf, |workspace| workspace)
+    }
+
+    /// A world with a run in the middle of its apply: `terraform_data.first` is made, `terraform_data.second` waits
+    /// at the gate.
+    pub async fn applying(self) -> (World, Run, Gate) {
+        let gate = self.gate("apply");
+        let world = self.workspace("net", &super::terraform::gated_apply(&gate)).start();
+        let run = world.queue_as("operator", "net", auto_apply()).await;
+        gate.reached().await;
+        (world, run, gate)
     }
 
     /// The same with settings of its own.
