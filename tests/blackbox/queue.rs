@@ -105,3 +105,49 @@ async fn a_run_that_is_locked_out_while_it_waits_for_a_slot_stands_in_nobody_s_w
     world.reaches(&other, "Needs Confirmation").await;
     assert_eq!(world.run(&locked_out).await.state_name(), "Pending");
 }
+
+#[tokio::test]
+async fn a_queued_run_says_what_it_waits_for() {
+    let setup = Setup::new().server("max_concurrent_runs = 1");
+    let gate = setup.gate("busy");
+    let world = setup
+        .workspace("net", terraform::SIMPLE)
+        .workspace_with_script("busy", terraform::SIMPLE, &gate.wait_command())
+        .start();
+    let waits = async |run: &client::Run, words: &str| {
+        wait_for(&format!("the run waits for {words}"), async || {
+            world.run(run).await.waits_for().is_some_and(|what| what.contains(words)).then_some(())
+        })
+        .await;
+    };
+    let operator = world.client("operator");
+    let net = world.workspace("net").await;
+    operator.lock_workspace(&net.id, "maintenance").await.unwrap();
+    let (first, second) = (world.queue("net").await, world.queue("net").await);
+    waits(&first, "locked by operator since").await;
+    waits(&first, "maintenance").await;
+    let busy = world.queue("busy").await;
+    gate.reached().await;
+    assert_eq!(world.run(&busy).await.waits_for(), None, "it works, and waits for nothing");
+    operator.unlock_workspace(&net.id).await.unwrap();
+    waits(&first, "a free execution slot: 1 of 1 are taken").await;
+    gate.open();
+    world.reaches(&first, "Needs Confirmation").await;
+    waits(&second, &format!("confirmation of {}", first.id)).await;
+    assert_eq!(world.run(&first).await.waits_for(), None);
+    // whoever follows it is told when it waits for something else
+    let mut followed = operator.follow_run(&second.id);
+    let mut told = async |words: &str| {
+        loop {
+            let update = futures::StreamExt::next(&mut followed).await.expect("it is not over").unwrap();
+            if let client::Update::New(run) = update
+                && run.waits_for().is_some_and(|what| what.contains(words))
+            {
+                return;
+            }
+        }
+    };
+    told("confirmation of").await;
+    world.cancel(&first).await;
+    world.reaches(&second, "Needs Confirmation").await;
+}

@@ -12,6 +12,7 @@ use store::Run;
 /// subtract them.
 #[derive(Debug, Default)]
 pub(crate) struct OrgQueue {
+    by_workspace: HashMap<WorkspaceId, Vec<Entry>>,
     order: Vec<RunId>,
     positions: HashMap<RunId, usize>,
     working: usize,
@@ -47,7 +48,12 @@ impl OrgQueue {
         let order: Vec<_> =
             ranked.iter().filter(|(rank, ..)| *rank != Rank::AtRest).map(|(.., run)| *run).collect();
         let positions = order.iter().enumerate().map(|(position, run)| (*run, position)).collect();
-        Self { order, positions, working }
+        Self { by_workspace, order, positions, working }
+    }
+
+    /// The runs of a workspace that are not over, in the order in which they were queued.
+    pub(crate) fn of_workspace(&self, workspace: WorkspaceId) -> &[Entry] {
+        self.by_workspace.get(&workspace).map_or(&[], Vec::as_slice)
     }
 
     /// Every run in it, first those that work.

@@ -6,7 +6,7 @@ use config::Config;
 use executor::Executor;
 use jiff::Timestamp;
 use lifecycle::id::{RunId, WorkspaceId};
-use lifecycle::slots::{Slots, Urgency};
+use lifecycle::slots::{SlotFacts, Slots, Urgency};
 use ractor::ActorRef;
 use store::Store;
 use tokio::sync::watch;
@@ -129,6 +129,11 @@ impl Context {
             table.workspaces_of(turn)
         };
         woken.into_iter().for_each(|workspace| self.hint(workspace));
+    }
+
+    /// How the execution slots look to this run.
+    pub(crate) fn slots_beside(&self, run: RunId) -> SlotFacts {
+        lock(&self.slots).slots.beside(run)
     }
 
     /// How many execution slots are taken, and how many runs wait for one.

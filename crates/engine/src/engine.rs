@@ -105,6 +105,11 @@ impl Engine {
         self.context.slot_counts()
     }
 
+    /// How the execution slots look to this run.
+    pub fn slots_beside(&self, run: lifecycle::id::RunId) -> lifecycle::slots::SlotFacts {
+        self.context.slots_beside(run)
+    }
+
     /// Takes over a changed configuration: added, changed and removed workspaces, teams, limits.
     ///
     /// Runs that are under way keep the settings with which their plan started.

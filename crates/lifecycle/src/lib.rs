@@ -17,7 +17,8 @@
 //!   of transitions; each row carries its number ([`Rule`]).
 //! * [`due`] says what has to be going on while a run is in a state. It depends on the state alone, so a
 //!   restarted daemon asks the same function as a running one and goes on where the last one died.
-//! * [`queue`] says which runs of a workspace may start, [`slots`] which executions may run at once.
+//! * [`queue`] says which runs of a workspace may start, [`slots`] which executions may run at once, and
+//!   [`waiting`] what a run that may not waits for.
 //! * [`access`] says who may do what.
 //! * [`wire`] maps states to the status strings of the Terraform Enterprise API.
 //!
@@ -33,6 +34,7 @@ pub mod queue;
 pub mod slots;
 mod state;
 mod step;
+pub mod waiting;
 pub mod wire;
 
 pub use access::{Access, AccessLevel};

@@ -16,6 +16,15 @@ pub enum Urgency {
     PlanOnly,
 }
 
+/// How the slots of a daemon look to one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotFacts {
+    /// How many other runs have taken.
+    pub held: usize,
+    /// How many there are.
+    pub limit: usize,
+}
+
 /// The slots of a daemon. Memory only: after a restart it is filled again by the runs that executed.
 #[derive(Debug)]
 pub struct Slots {
@@ -77,6 +86,12 @@ impl Slots {
         self.turn()
     }
 
+    /// How the slots look to this run.
+    pub fn beside(&self, run: RunId) -> SlotFacts {
+        let own = usize::from(self.held.contains_key(&run));
+        SlotFacts { held: self.held.len() - own, limit: self.limit }
+    }
+
     /// How many slots are taken.
     pub fn held(&self) -> usize {
         self.held.len()
@@ -109,6 +124,8 @@ mod tests {
         assert!(!slots.request(run(3), Urgency::Plan));
         assert!(slots.request(run(1), Urgency::Plan), "asking twice takes no second slot");
         assert_eq!((slots.held(), slots.waiting()), (2, 1));
+        assert_eq!(slots.beside(run(3)), SlotFacts { held: 2, limit: 2 });
+        assert_eq!(slots.beside(run(1)), SlotFacts { held: 1, limit: 2 }, "its own is in nobody's way");
     }
 
     #[test]

@@ -130,6 +130,7 @@ pub(crate) fn view() -> View<'static> {
         now: at(10),
         policies: false,
         position: 0,
+        waits_for: None,
         events: Some(&*IDS),
     }
 }

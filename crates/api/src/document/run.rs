@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use lifecycle::access::{Access, Action};
 use lifecycle::id::RunEventId;
+use lifecycle::waiting::WaitsFor;
 use lifecycle::{State, wire};
 use serde::Serialize;
 use store::{Run, RunVariable};
@@ -22,6 +23,8 @@ pub(crate) struct View<'a> {
     pub(crate) policies: bool,
     /// How many are ahead of it in the organization's queue, those that run included.
     pub(crate) position: usize,
+    /// What it waits for in its queue.
+    pub(crate) waits_for: Option<WaitsFor<'a>>,
     /// Its journal; left out of lists, where a link leads to it.
     pub(crate) events: Option<&'a [RunEventId]>,
 }
@@ -67,6 +70,8 @@ struct Own<'a> {
     state: &'static str,
     state_name: &'static str,
     is_final: bool,
+    /// Completes "it waits for …"; `null` for one that is not queued, or goes on at once.
+    waits_for: Option<String>,
     error: Option<&'a str>,
 }
 
@@ -187,6 +192,7 @@ fn attributes<'a>(run: &'a Run, view: &View) -> Attributes<'a> {
             state: run.state.as_str(),
             state_name: run.state.name(),
             is_final: run.state.is_final(),
+            waits_for: view.waits_for.map(|waits| waits.to_string()),
             error: run.error.as_deref(),
         },
     }

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use lifecycle::Stage;
 use lifecycle::access::Action;
-use lifecycle::id::{RunId, WorkspaceId};
-use store::{Run, Workspace};
+use lifecycle::id::{ConfigurationVersionId, Id, Kind, RunEventId, StateVersionId, WorkspaceId};
+use lifecycle::waiting::{LockFacts, WaitsFor, waits_for};
+use store::{ConfigurationVersion, JournalEntry, Run, StateVersion, Workspace};
 
 use crate::ApiState;
 use crate::document::{configuration_version, organization, run, stage, state_version, user, workspace};
@@ -25,11 +26,14 @@ pub(crate) const RUN_INCLUDES: [&str; 8] = [
     "task_stages",
 ];
 
-/// One user's view of what is in the store.
-#[derive(Clone, Copy)]
-pub(crate) struct Reader<'a> {
-    pub(crate) api: &'a ApiState,
-    pub(crate) user: &'a User,
+/// One user's view of what is in the store: the one place where things are looked up by what a request names.
+///
+/// Everything lies in a workspace, and is there for who may read that workspace. What is not there is called as it
+/// was asked for.
+#[derive(Clone)]
+pub(crate) struct Reader {
+    pub(crate) api: ApiState,
+    pub(crate) user: User,
 }
 
 impl Reader<'_> {
@@ -62,8 +66,9 @@ impl Reader<'_> {
     /// The document of one run, with its journal.
     pub(crate) async fn run_resource(&self, run: &Run, workspace: &Workspace) -> Result<Resource> {
         let events: Vec<_> = self.api.store().journal(run.id).await?.iter().map(|entry| entry.id).collect();
-        let position = if run::waits(run.state) { self.queue().await?.0.position(run.id) } else { 0 };
-        Ok(run::resource(run, &run::View { events: Some(&events), position, ..self.run_view(workspace) }))
+        let queue = if run::waits(run.state) { self.queue().await?.0 } else { OrgQueue::default() };
+        let view = self.run_view(run, workspace, &queue);
+        Ok(run::resource(run, &run::View { events: Some(&events), ..view }))
     }
 
     /// The documents of a page of runs, which lead to their journals by links.
@@ -76,19 +81,20 @@ impl Reader<'_> {
         let queue = if waiting { self.queue().await?.0 } else { OrgQueue::default() };
         let resource = |run: &Run| {
             let workspace = workspaces.get(&run.workspace)?;
-            let position = if run::waits(run.state) { queue.position(run.id) } else { 0 };
-            Some(run::resource(run, &run::View { position, ..self.run_view(workspace) }))
+            Some(run::resource(run, &self.run_view(run, workspace, &queue)))
         };
         Ok(runs.iter().filter_map(resource).collect())
     }
 
-    fn run_view(&self, workspace: &Workspace) -> run::View<'_> {
+    fn run_view<'v>(&'v self, run: &Run, workspace: &'v Workspace, queue: &OrgQueue) -> run::View<'v> {
+        let waits = run::waits(run.state);
         run::View {
             access: self.user.access(workspace),
             reader: &self.user.name,
             now: Timestamp::now(),
             policies: self.user.policies(workspace),
-            position: 0,
+            position: if waits { queue.position(run.id) } else { 0 },
+            waits_for: if waits { self.waits_for(run, workspace, queue) } else { None },
             events: None,
         }
     }
@@ -170,6 +176,22 @@ impl Reader<'_> {
         if include.has("organization") {
             included.add(organization::resource(&self.user.config.organization));
         }
+    /// What the run waits for in its queue, in words.
+    pub(crate) async fn waits_for_what(&self, run: &Run, workspace: &Workspace) -> Result<Option<String>> {
+        if !run::waits(run.state) {
+            return Ok(None);
+        }
+        let queue = self.queue().await?.0;
+        Ok(self.waits_for(run, workspace, &queue).map(|waits| waits.to_string()))
+    }
+
+    fn waits_for<'w>(&self, run: &Run, workspace: &'w Workspace, queue: &OrgQueue) -> Option<WaitsFor<'w>> {
+        let lock = workspace.lock.as_ref();
+        let lock = lock.map(|lock| LockFacts { by: &lock.by, since: lock.at, reason: &lock.reason });
+        let slots = self.api.engine().slots_beside(run.id);
+        waits_for(queue.of_workspace(run.workspace), run.id, lock, slots)
+    }
+
         let held = self.workspace_view(workspace, current_run).holder().is_some();
         let locked_by = include.has("locked_by");
         if let (true, Some(lock)) = (locked_by, &workspace.lock) {

@@ -6,38 +6,36 @@ use lifecycle::id::RunId;
 use tokio::time::timeout;
 
 use super::sse::{self, REREAD};
-use crate::ApiState;
-use crate::ground::{Id, Query, Result, User};
+use crate::document::run::waits as is_queued;
+use crate::ground::{Id, Query, Result};
 use crate::routes::{RUN_INCLUDES, Reader, run_document};
 
 /// `run` events: `id` is the version of the record, `data` the run's document. The first is the run as it
-/// is now, the last is final.
-pub(super) async fn stream(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<RunId>,
-    query: Query,
-) -> Result<Response> {
+/// is now, the last is final. While it is queued it is told again whenever it waits for something else.
+pub(super) async fn stream(reader: Reader, Id(id): Id<RunId>, query: Query) -> Result<Response> {
     let include = query.include(&RUN_INCLUDES)?;
     // refused before it is a stream
     Reader { api: &api, user: &user }.run(id).await?;
     let state = api.clone();
     Ok(sse::response(&api, |outlet| async move {
         let mut changes = state.store().changes();
-        let mut sent = None;
+        let mut sent: Option<(i64, Option<String>)> = None;
         loop {
             let user = user.now(&state).ok_or(sse::Broken)?;
             let reader = Reader { api: &state, user: &user };
             let (run, workspace) = reader.run(id).await?;
-            if sent != Some(run.version) {
+            let told = (run.version, reader.waits_for_what(&run, &workspace).await?);
+            if sent.as_ref() != Some(&told) {
                 let document = run_document(&reader, &run, &workspace, &include).await?;
                 outlet.send("run", Some(run.version.to_string()), &document).await?;
-                sent = Some(run.version);
+                sent = Some(told);
             }
             if run.state.is_final() {
                 return Ok(());
             }
-            if let Ok(changed) = timeout(REREAD, sse::changed(&mut changes, id)).await {
+            // what a queued run waits for changes with the other runs of its workspace
+            let place = if is_queued(run.state) { Some(run.workspace) } else { None };
+            if let Ok(changed) = timeout(REREAD, sse::changed(&mut changes, id, place)).await {
                 changed?;
             }
         }

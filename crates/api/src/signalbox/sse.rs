@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use lifecycle::id::RunId;
+use lifecycle::id::{RunId, WorkspaceId};
 use serde::Serialize;
 use store::Change;
 use tokio::sync::broadcast::error::RecvError;
@@ -102,11 +102,20 @@ pub(super) fn resume<T: std::str::FromStr>(
     }
 }
 
-/// Waits for the next change of this run, or of something that was missed.
-pub(super) async fn changed(changes: &mut broadcast::Receiver<Change>, run: RunId) -> Result<(), Broken> {
+/// Waits for the next change of this run, of anything in this workspace, or of something that was missed.
+pub(super) async fn changed(
+    changes: &mut broadcast::Receiver<Change>,
+    run: RunId,
+    place: Option<WorkspaceId>,
+) -> Result<(), Broken> {
     loop {
         match changes.recv().await {
             Ok(Change::Run { run: changed, .. }) if changed == run => return Ok(()),
+            Ok(Change::Run { workspace, .. } | Change::Workspace { id: workspace })
+                if place == Some(workspace) =>
+            {
+                return Ok(());
+            }
             Ok(_) => {}
             Err(RecvError::Lagged(_)) => return Ok(()),
             Err(RecvError::Closed) => return Err(Broken),

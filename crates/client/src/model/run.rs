@@ -102,6 +102,8 @@ pub struct Run {
 struct Own {
     #[serde(default)]
     error: Option<String>,
+    #[serde(default)]
+    waits_for: Option<String>,
 }
 
 /// What could be done with a run now.
@@ -151,6 +153,12 @@ impl Run {
     /// Why it errored, in the daemon's words.
     pub fn error(&self) -> Option<&str> {
         self.signalbox.error.as_deref()
+    }
+
+    /// What it waits for in its queue: completes "it waits for …". `None` for one that is not queued, or goes on at
+    /// once.
+    pub fn waits_for(&self) -> Option<&str> {
+        self.signalbox.waits_for.as_deref()
     }
 
     /// Somebody cancelled it, and it has not ended yet.

@@ -19,6 +19,8 @@ pub(crate) struct RunShape<'a> {
     is_final: bool,
     /// Somebody cancelled it, and it has not ended yet.
     is_canceling: bool,
+    /// What it waits for in its queue: completes "it waits for …".
+    waits_for: Option<&'a str>,
     message: &'a str,
     /// Why it errored.
     error: Option<&'a str>,
@@ -86,6 +88,7 @@ impl<'a> RunShape<'a> {
             status: run.status.as_str(),
             is_final: run.is_final(),
             is_canceling: run.is_canceling(),
+            waits_for: run.waits_for(),
             message: &run.message,
             error: run.error(),
             created_at: run.created_at,

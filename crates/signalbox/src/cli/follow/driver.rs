@@ -29,8 +29,8 @@ pub(super) struct Driver<'a> {
     log: Option<(Stage, Updates<LogChunk>)>,
     connected: bool,
     told_cancel: bool,
-    /// The name of the state that was shown last.
-    shown: Option<String>,
+    /// The name of the state that was shown last, and what the run waited for in it.
+    shown: Option<(String, Option<String>)>,
     waiting: Waiting,
     answers: Answers,
 }
@@ -103,8 +103,9 @@ impl<'a> Driver<'a> {
     async fn go_on(&mut self, view: &mut dyn View) -> Result<Option<Exit>, Failure> {
         // what comes after a log is shown after it
         let (Some(run), None) = (self.run.clone(), &self.log) else { return Ok(None) };
-        if self.shown.as_deref() != Some(run.state_name()) {
-            self.shown = Some(run.state_name().to_owned());
+        let shown = (run.state_name().to_owned(), run.waits_for().map(str::to_owned));
+        if self.shown.as_ref() != Some(&shown) {
+            self.shown = Some(shown);
             view.state(&run)?;
         }
         match self.plot.next(&run) {

@@ -62,7 +62,7 @@ impl Human {
         }
         let spinner = self.spinner.get_or_insert_with(spinner);
         let canceling = if run.is_canceling() { ", canceling" } else { "" };
-        spinner.set_message(format!("{}{canceling}", safe::line(run.state_name())));
+        spinner.set_message(format!("{}{canceling}{}", safe::line(run.state_name()), waits_for(run)));
         spinner.set_elapsed(time::between(run.state_since(), Timestamp::now()));
     }
 
@@ -73,10 +73,16 @@ impl Human {
     }
 }
 
+fn waits_for(run: &Run) -> String {
+    run.waits_for().map(|what| format!(", waits for {}", safe::line(what))).unwrap_or_default()
+}
+
+/// The message is last, so that a narrow terminal cuts it and does not break the line.
+const TEMPLATE: &str = "{spinner} {took} {wide_msg}";
+
 fn spinner() -> ProgressBar {
     // the template is a constant, and a test reads it
-    let style = ProgressStyle::with_template("{spinner} {msg} {took}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_spinner());
     let style = style.with_key("took", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         let _ = out.write_str(&time::took(state.elapsed()));
     });
@@ -95,11 +101,7 @@ impl View for Human {
     }
 
     fn state(&mut self, run: &Run) -> Result<(), Failure> {
-        let ahead = match run.position_in_queue {
-            ahead @ 1.. if !run.is_final() && !run.waits_for_person() => format!(" ({ahead} ahead)"),
-            _ => String::new(),
-        };
-        self.note(&format!("{}: {}{ahead}", self.id, self.output.notes.state(run)));
+        self.note(&format!("{}: {}{}", self.id, self.output.notes.state(run), waits_for(run)));
         self.spin(run);
         Ok(())
     }
@@ -177,6 +179,6 @@ mod tests {
 
     #[test]
     fn the_template_of_the_spinner_is_right() {
-        assert!(ProgressStyle::with_template("{spinner} {msg} {took}").is_ok());
+        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
     }
 }

@@ -7,7 +7,7 @@ pub(crate) trait View {
     /// The run changed. Logs of what came before may not have been shown yet.
     fn update(&mut self, run: &Run) -> Result<(), Failure>;
 
-    /// It came into another state, and everything before that was shown.
+    /// It came into another state, or waits for something else in it, and everything before that was shown.
     fn state(&mut self, run: &Run) -> Result<(), Failure>;
 
     /// A piece of a log as terraform wrote it.

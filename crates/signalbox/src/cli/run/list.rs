@@ -122,7 +122,11 @@ async fn find(args: &ListArgs, context: &Context) -> Result<Vec<Run>, Failure> {
 
 fn text(runs: &[Run], now: Timestamp, paint: Paint) -> String {
     let mut table = Table::new(["RUN", "WORKSPACE", "STATE", "QUEUED", "BY", "MESSAGE"]);
+    let mut waiting = String::new();
     for run in runs {
+        if let Some(what) = run.waits_for() {
+            waiting += &format!("{} waits for {}\n", safe::line(&run.id), safe::line(what));
+        }
         table.row([
             safe::line(&run.id).into(),
             safe::line(run.workspace_name.as_deref().unwrap_or_default()).into(),
@@ -132,7 +136,8 @@ fn text(runs: &[Run], now: Timestamp, paint: Paint) -> String {
             shortened(&safe::line(&run.message)).into(),
         ]);
     }
-    table.render(paint)
+    let table = table.render(paint);
+    if waiting.is_empty() { table } else { format!("{table}\n{waiting}") }
 }
 
 fn shortened(text: &str) -> String {
@@ -167,6 +172,13 @@ mod tests {
             attributes["status-timestamps"] = json!({ "applying-at": "2026-01-01T00:00:00Z" });
         });
         assert!(StateFilter::ApplyErrored.matches(&run) && !StateFilter::PlanErrored.matches(&run));
+    }
+
+    #[test]
+    fn what_queued_runs_wait_for_stands_below_the_list() {
+        let run = sample::run(|attributes| attributes["signalbox"] = json!({ "waits-for": "run-2 to end" }));
+        let listed = text(&[run], "2026-01-01T00:03:00Z".parse().unwrap(), Paint::new(false));
+        assert!(listed.ends_with("why\n\nrun-1 waits for run-2 to end\n"), "{listed}");
     }
 
     #[test]

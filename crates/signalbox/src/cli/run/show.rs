@@ -99,6 +99,7 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
     vec![
         ("Workspace", safe::line(run.workspace_name.as_deref().unwrap_or_default())),
         ("Message", safe::line(&run.message)),
+        ("Waits for", safe::line(run.waits_for().unwrap_or_default())),
         ("Queued", queued),
         ("Kind", kind(run)),
         ("Targets", safe::line(&run.target_addrs.join(", "))),
