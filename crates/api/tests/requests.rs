@@ -97,6 +97,31 @@ async fn what_is_not_there_and_what_one_may_not_see_are_the_same_404() {
         let error = server.get("operator", &path).await.ok(404);
         assert_eq!(error["errors"][0]["status"], "404", "{path}");
     }
+    // the very same words for what is hidden and for what is not there
+    let words = async |path: &str| {
+        let error = server.get("operator", path).await.ok(404)["errors"][0]["detail"].clone();
+        error.as_str().unwrap().split(" not found").next().unwrap().to_owned()
+    };
+    for named in [
+        format!("run {}", run.id),
+        format!("plan {plan}"),
+        format!("policy check {check}"),
+        format!("workspace {secret}"),
+        "run run-4444444444444444".to_owned(),
+        "state version sv-4444444444444444".to_owned(),
+        "state version output wsout-4444444444444444-0".to_owned(),
+        "configuration version cv-4444444444444444".to_owned(),
+        "run event re-4444444444444444".to_owned(),
+        "configuration version nonsense".to_owned(),
+    ] {
+        let (kind, id) = named.rsplit_once(' ').unwrap();
+        let path = format!("/api/v2/{}s/{id}", kind.replace(' ', "-"));
+        assert_eq!(words(&path).await, named, "what was asked for is named as it was asked for");
+    }
+    for name in ["secret", "never"] {
+        let path = format!("/api/v2/organizations/acme/workspaces/{name}");
+        assert_eq!(words(&path).await, format!("workspace {name}"));
+    }
     for action in ["apply", "discard", "cancel", "force-cancel", "force-execute"] {
         server.post("operator", &format!("/api/v2/runs/{}/actions/{action}", run.id), "").await.ok(404);
     }
@@ -132,6 +157,10 @@ async fn who_may_read_may_do_no_more_than_that() {
         }
         server.post(user, &format!("/api/v2/workspaces/{network}/actions/lock"), "{}").await.ok(404);
     }
+    // they know that it is there, so they are told by its name what it takes
+    let refused = server.post("planner", &format!("{run_path}/actions/apply"), "{}").await.ok(404);
+    let words = "you are not authorized to do this in workspace network: it takes write access";
+    assert_eq!(refused["errors"][0]["detail"], words);
     let json_output = format!("/api/v2/plans/{}/json-output", run.id.plan());
     server.get("operator", &json_output).await.ok(404);
     server.get("admin", &json_output).await.ok(200);

@@ -51,27 +51,47 @@ impl Engine {
     /// The workspace, if the user may do this in it.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if there is none, or they may not.
+    /// [`Refusal::NotFound`] if there is none that they may see, [`Refusal::NotAuthorized`] if they may not do this.
     pub async fn workspace_for(
         &self,
         user: &str,
         id: WorkspaceId,
         action: Action,
     ) -> Result<Workspace, Refusal> {
-        let not_found = || Refusal::not_found(format_args!("workspace {id}"));
+        let not_found = || Refusal::not_found(id.described());
         let workspace = self.context.store.workspace(id).await.map_err(unless_absent(not_found))?;
-        if self.access(user, &workspace).allows(action) { Ok(workspace) } else { Err(not_found()) }
+        self.authorize(user, &workspace, action, not_found)?;
+        Ok(workspace)
     }
 
     /// The run and its workspace, if the user may do this there.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if there is none, or they may not.
+    /// [`Refusal::NotFound`] if there is none that they may see, [`Refusal::NotAuthorized`] if they may not do this.
     pub async fn run_for(&self, user: &str, id: RunId, action: Action) -> Result<(Run, Workspace), Refusal> {
-        let not_found = || Refusal::not_found(format_args!("run {id}"));
+        let not_found = || Refusal::not_found(id.described());
         let run = self.context.store.run(id).await.map_err(unless_absent(not_found))?;
         let workspace = self.context.store.workspace(run.workspace).await?;
-        if self.access(user, &workspace).allows(action) { Ok((run, workspace)) } else { Err(not_found()) }
+        self.authorize(user, &workspace, action, not_found)?;
+        Ok((run, workspace))
+    }
+
+    /// Whoever may see the workspace is told that it takes more; for everybody else there is nothing.
+    fn authorize(
+        &self,
+        user: &str,
+        workspace: &Workspace,
+        action: Action,
+        not_found: impl Fn() -> Refusal,
+    ) -> Result<(), Refusal> {
+        let access = self.access(user, workspace);
+        if access.allows(action) {
+            Ok(())
+        } else if access.allows(Action::Read) {
+            Err(Refusal::NotAuthorized { workspace: workspace.name.clone(), needs: action.needs() })
+        } else {
+            Err(not_found())
+        }
     }
 
     /// Queues a run.
@@ -89,7 +109,7 @@ impl Engine {
         let settings = config
             .workspaces
             .get(&workspace.name)
-            .ok_or_else(|| Refusal::not_found(format_args!("workspace {}", workspace.id)))?;
+            .ok_or_else(|| Refusal::not_found(format_args!("workspace {}", workspace.name)))?;
         request.validate()?;
         let run = self
             .context
@@ -107,7 +127,7 @@ impl Engine {
             .await
             .map_err(|error| match error {
                 store::Error::WorkspaceRemoved(_) => {
-                    Refusal::not_found(format_args!("workspace {}", workspace.id))
+                    Refusal::not_found(format_args!("workspace {}", workspace.name))
                 }
                 store::Error::Refused(reason) => Refusal::Conflict(reason),
                 other => Refusal::Failed(other),
@@ -132,9 +152,8 @@ impl Engine {
             let now = self.context.now();
             let (current, workspace) = self.run_for(user, run, Action::Read).await?;
             let event = action.event(&current, now);
-            let may = Action::of(event).is_none_or(|needed| self.access(user, &workspace).allows(needed));
-            if !may {
-                return Err(Refusal::not_found(format_args!("run {run}")));
+            if let Some(needed) = Action::of(event) {
+                self.authorize(user, &workspace, needed, || Refusal::not_found(run.described()))?;
             }
             let update =
                 RunUpdate { cancel: self.cancel_record(&current, event, user, now), ..RunUpdate::default() };

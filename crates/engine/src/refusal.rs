@@ -1,13 +1,21 @@
-use lifecycle::Illegal;
+use lifecycle::{Access, Illegal};
 
 /// Why something that a person asked for was not done. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// There is no such thing, or they may not see it, or may not do this: which of these is not told.
-    #[error("{what} not found, or you are not authorized to do this")]
+    /// There is no such thing, or they may not see it: which of these is not told.
+    #[error("{what} not found, or you are not authorized to see it")]
     NotFound {
         /// "run run-…", "workspace network-prod".
         what: String,
+    },
+    /// They may see it, and may not do this.
+    #[error("you are not authorized to do this in workspace {workspace}: it takes {}", needs.words())]
+    NotAuthorized {
+        /// Its name.
+        workspace: String,
+        /// The least access that is enough.
+        needs: Access,
     },
     /// It is not legal in the state that the run is in.
     #[error(transparent)]
@@ -29,7 +37,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn not_found(what: impl std::fmt::Display) -> Self {
+    /// `what`: as it was asked for.
+    pub fn not_found(what: impl std::fmt::Display) -> Self {
         Self::NotFound { what: what.to_string() }
     }
 }

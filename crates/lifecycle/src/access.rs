@@ -87,7 +87,8 @@ impl Action {
         }
     }
 
-    const fn needs(self) -> Access {
+    /// The least access that is enough for it.
+    pub const fn needs(self) -> Access {
         match self {
             Self::Read => Access::Level(AccessLevel::Read),
             Self::QueueRun => Access::Level(AccessLevel::Plan),
@@ -102,6 +103,18 @@ impl Access {
     /// Whether it is enough for the action.
     pub fn allows(self, action: Action) -> bool {
         self >= action.needs()
+    }
+
+    /// What somebody has who has it, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::None => "no access",
+            Self::Level(AccessLevel::Read) => "read access",
+            Self::Level(AccessLevel::Plan) => "plan access",
+            Self::Level(AccessLevel::Write) => "write access",
+            Self::Level(AccessLevel::Admin) => "admin access",
+            Self::Owner => "a member of the owners team",
+        }
     }
 }
 

@@ -13,14 +13,19 @@ const LENGTH: usize = 16;
 pub trait Kind {
     /// What the written form starts with, the hyphen included.
     const PREFIX: &'static str;
+    /// What people call it: `configuration version`.
+    const NAME: &'static str;
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident $id:ident $prefix:literal;)*) => {$(
+    ($($(#[$doc:meta])* $kind:ident $id:ident $prefix:literal $name:literal;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $kind {}
-        impl Kind for $kind { const PREFIX: &'static str = $prefix; }
+        impl Kind for $kind {
+            const PREFIX: &'static str = $prefix;
+            const NAME: &'static str = $name;
+        }
         $(#[$doc])*
         pub type $id = Id<$kind>;
     )*};
@@ -28,25 +33,25 @@ macro_rules! kinds {
 
 kinds! {
     /// A workspace.
-    Workspace WorkspaceId "ws-";
+    Workspace WorkspaceId "ws-" "workspace";
     /// A run.
-    Run RunId "run-";
+    Run RunId "run-" "run";
     /// The plan of a run.
-    Plan PlanId "plan-";
+    Plan PlanId "plan-" "plan";
     /// The apply of a run.
-    Apply ApplyId "apply-";
+    Apply ApplyId "apply-" "apply";
     /// The policy check of a run.
-    PolicyCheck PolicyCheckId "polchk-";
+    PolicyCheck PolicyCheckId "polchk-" "policy check";
     /// A configuration version.
-    ConfigurationVersion ConfigurationVersionId "cv-";
+    ConfigurationVersion ConfigurationVersionId "cv-" "configuration version";
     /// A state version.
-    StateVersion StateVersionId "sv-";
+    StateVersion StateVersionId "sv-" "state version";
     /// An entry of a run's journal.
-    RunEvent RunEventId "re-";
+    RunEvent RunEventId "re-" "run event";
     /// A user.
-    User UserId "user-";
+    User UserId "user-" "user";
     /// A team.
-    Team TeamId "team-";
+    Team TeamId "team-" "team";
 }
 
 /// An identifier of one kind. The kind is in the type, so that a plan is never looked up by a run's id.
@@ -76,6 +81,11 @@ impl<K: Kind> Id<K> {
     /// The identifier of another kind that shares its suffix: a run's plan, apply and policy check.
     pub const fn sibling<L: Kind>(self) -> Id<L> {
         Id { suffix: self.suffix, kind: PhantomData }
+    }
+
+    /// What it names, in words: `run run-…`.
+    pub fn described(self) -> String {
+        format!("{} {self}", K::NAME)
     }
 
     fn suffix(&self) -> &str {
@@ -183,6 +193,7 @@ mod tests {
         let id = RunId::generate();
         assert_eq!(id.to_string().parse(), Ok(id));
         assert_eq!(id.plan().to_string().replace("plan-", "run-"), id.to_string());
+        assert_eq!(id.policy_check().described(), format!("policy check {}", id.policy_check()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ enum Ingress {}
 
 impl id::Kind for Ingress {
     const PREFIX: &'static str = "ia-";
+    const NAME: &'static str = "ingress attributes";
 }
 
 /// The document of a configuration version.

@@ -8,6 +8,7 @@ enum Entitlements {}
 
 impl id::Kind for Entitlements {
     const PREFIX: &'static str = "org-";
+    const NAME: &'static str = "entitlement set";
 }
 
 /// The one organization. Its id is its name (tfe-api.md 0.1); it is made by the config file alone.

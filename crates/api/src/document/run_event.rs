@@ -13,6 +13,7 @@ pub(crate) enum Comment {}
 
 impl id::Kind for Comment {
     const PREFIX: &'static str = "comment-";
+    const NAME: &'static str = "comment";
 }
 
 /// An entry of the journal.

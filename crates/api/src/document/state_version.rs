@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use store::{Digest, StateOutput, StateVersion};
 
 use super::user;
-use crate::ground::{Identifier, Relationship, Resource};
+use crate::ground::{Identifier, Identity, Relationship, Resource};
 
 /// The id of an output: its state version, and a digest of its name. So it needs no record, and is found
 /// again.
@@ -25,9 +25,18 @@ impl OutputId {
         Self { state_version, name: digest.chars().take(16).collect() }
     }
 
+    /// What it names, in words.
+    pub(crate) fn described(&self) -> String {
+        format!("{} {self}", Self::NAME)
+    }
+
     pub(crate) fn names(&self, output: &StateOutput) -> bool {
         *self == Self::of(self.state_version, &output.name)
     }
+}
+
+impl Identity for OutputId {
+    const NAME: &'static str = "state version output";
 }
 
 impl std::fmt::Display for OutputId {

@@ -63,12 +63,13 @@ impl ApiError {
 
     /// 404: it is not there, or they may not see it, or may not do this. Which of these is not told.
     pub(crate) fn not_found(what: impl std::fmt::Display) -> Self {
-        Self::new(StatusCode::NOT_FOUND, format!("{what} not found, or you are not authorized to do this"))
+        Refusal::not_found(what).into()
     }
 
-    /// The same, but what was not found is called by the name that it was asked for by.
-    pub(crate) fn about(self, what: impl std::fmt::Display) -> Self {
-        if self.status == StatusCode::NOT_FOUND { Self::not_found(what) } else { self }
+    /// 404: an address that carried its own permission, which is over.
+    pub(crate) fn expired() -> Self {
+        let detail = "this address has expired: read the plan or the apply again, which gives a new one";
+        Self::new(StatusCode::NOT_FOUND, detail)
     }
 
     /// 404: no such endpoint.
@@ -148,7 +149,10 @@ impl From<store::Error> for ApiError {
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::NotFound { .. } => Self::new(StatusCode::NOT_FOUND, refusal.to_string()),
+            // the dialect knows no other status for what one may see and not do
+            Refusal::NotFound { .. } | Refusal::NotAuthorized { .. } => {
+                Self::new(StatusCode::NOT_FOUND, refusal.to_string())
+            }
             Refusal::Illegal(illegal) => Self::conflict(illegal.to_string()),
             Refusal::Conflict(reason) => Self::conflict(reason),
             Refusal::Invalid { pointer, detail } => Self::invalid(vec![Fault::at(pointer, detail)]),
@@ -235,6 +239,7 @@ mod tests {
             (ApiError::unauthorized(), 401),
             (ApiError::bad_request("no"), 400),
             (ApiError::too_large(1), 413),
+            (Refusal::NotAuthorized { workspace: "dns".into(), needs: lifecycle::Access::Owner }.into(), 404),
         ];
         for (error, status) in table {
             assert_eq!(error.status().as_u16(), status, "{error:?}");

@@ -14,7 +14,7 @@ pub(crate) use body::{Comment, Json, Reason};
 pub(crate) use document::{Document, Identifier, Included, Relationship, Resource, null};
 pub(crate) use error::{ApiError, Fault, Result};
 pub(crate) use layers::layered;
-pub(crate) use path::{Id, Name};
+pub(crate) use path::{Id, Identity, Name, identity};
 pub(crate) use query::{Include, Query};
 pub(crate) use secret::LogKey;
 pub use secret::LogKeyError;

@@ -4,19 +4,35 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
+use lifecycle::id::Kind;
 
 use super::ApiError;
 
-/// The one variable of a path, as an id. What is no id of that kind is not found.
+/// What names something of one kind.
+pub(crate) trait Identity: FromStr {
+    /// What people call what it names: `run`.
+    const NAME: &'static str;
+}
+
+impl<K: Kind> Identity for lifecycle::id::Id<K> {
+    const NAME: &'static str = K::NAME;
+}
+
+/// The one variable of a path, as an id.
 pub(crate) struct Id<T>(pub(crate) T);
 
-impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
+impl<T: Identity, S: Send + Sync> FromRequestParts<S> for Id<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let Name(text) = Name::from_request_parts(parts, state).await?;
-        text.parse().map(Self).map_err(|_| ApiError::not_found(text.chars().take(64).collect::<String>()))
+        identity(&text).map(Self)
     }
+}
+
+/// The id that a text is. What is no id of that kind is not found.
+pub(crate) fn identity<T: Identity>(text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|_| ApiError::not_found(format_args!("{} {text:.64}", T::NAME)))
 }
 
 /// The one variable of a path, as it is.

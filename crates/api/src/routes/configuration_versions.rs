@@ -1,7 +1,6 @@
 //! Configuration versions: read (tfe-api.md 5.8).
 
 use axum::Router;
-use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use lifecycle::access::Action;
@@ -11,7 +10,7 @@ use store::ConfigurationVersion;
 use super::{Reader, files};
 use crate::ApiState;
 use crate::document::configuration_version;
-use crate::ground::{ApiError, Document, Fault, Id, Included, Query, Result, User};
+use crate::ground::{ApiError, Document, Fault, Id, Included, Query, Result};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()
@@ -32,22 +31,9 @@ pub(super) async fn named(api: &ApiState, id: ConfigurationVersionId) -> Result<
     })
 }
 
-async fn visible(api: &ApiState, user: &User, id: ConfigurationVersionId) -> Result<ConfigurationVersion> {
-    let version = api.store().configuration_version(id).await;
-    let what = format!("configuration version {id}");
-    let version = version.map_err(|error| ApiError::from(error).about(&what))?;
-    Reader { api, user }.workspace(version.workspace).await.map_err(|error| error.about(&what))?;
-    Ok(version)
-}
-
-pub(super) async fn document(
-    api: &ApiState,
-    user: &User,
-    id: ConfigurationVersionId,
-    query: &Query,
-) -> Result<Document> {
+pub(super) async fn document(reader: &Reader, id: ConfigurationVersionId, query: &Query) -> Result<Document> {
     let include = query.include(&["ingress_attributes"])?;
-    let version = visible(api, user, id).await?;
+    let (version, _) = reader.configuration_version(id).await?;
     let mut included = Included::default();
     if include.has("ingress_attributes") {
         configuration_version::ingress_attributes(&version).into_iter().for_each(|it| included.add(it));
@@ -57,60 +43,41 @@ pub(super) async fn document(
 
 /// The tar.gz.
 pub(super) async fn content(
-    api: &ApiState,
-    user: &User,
+    reader: &Reader,
     id: ConfigurationVersionId,
 ) -> Result<impl IntoResponse + use<>> {
-    let version = visible(api, user, id).await?;
+    let (version, _) = reader.configuration_version(id).await?;
     let digest = version
         .digest()
-        .ok_or_else(|| ApiError::not_found(format_args!("the content of configuration version {id}")))?;
-    files::blob(api, digest, "application/x-gzip").await
+        .ok_or_else(|| ApiError::not_found(format_args!("the content of {}", id.described())))?;
+    files::blob(&reader.api, digest, "application/x-gzip").await
 }
 
-async fn read(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<ConfigurationVersionId>,
-    query: Query,
-) -> Result<Document> {
-    document(&api, &user, id, &query).await
+async fn read(reader: Reader, Id(id): Id<ConfigurationVersionId>, query: Query) -> Result<Document> {
+    document(&reader, id, &query).await
 }
 
-async fn download(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<ConfigurationVersionId>,
-) -> Result<impl IntoResponse> {
-    content(&api, &user, id).await
+async fn download(reader: Reader, Id(id): Id<ConfigurationVersionId>) -> Result<impl IntoResponse> {
+    content(&reader, id).await
 }
 
-async fn ingress_attributes(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<ConfigurationVersionId>,
-) -> Result<Document> {
-    let version = visible(&api, &user, id).await?;
+async fn ingress_attributes(reader: Reader, Id(id): Id<ConfigurationVersionId>) -> Result<Document> {
+    let (version, _) = reader.configuration_version(id).await?;
     let attributes = configuration_version::ingress_attributes(&version);
     attributes
         .map(Document::one)
-        .ok_or_else(|| ApiError::not_found(format_args!("ingress attributes of {id}")))
+        .ok_or_else(|| ApiError::not_found(format_args!("ingress attributes of {}", id.described())))
 }
 
-async fn list(
-    State(api): State<ApiState>,
-    user: User,
-    Id(workspace): Id<WorkspaceId>,
-    query: Query,
-) -> Result<Document> {
-    let workspace = Reader { api: &api, user: &user }.workspace(workspace).await?;
+async fn list(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> Result<Document> {
+    let workspace = reader.workspace(workspace).await?;
     let page = query.page()?;
-    let found = api.store().configuration_versions(workspace.id, page).await?;
+    let found = reader.api.store().configuration_versions(workspace.id, page).await?;
     Ok(query.paged(page, found.total, found.items.iter().map(configuration_version::resource).collect()))
 }
 
-async fn upload(State(api): State<ApiState>, user: User, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
-    api.engine().workspace_for(&user.name, workspace, Action::QueueRun).await?;
+async fn upload(reader: Reader, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
+    reader.workspace_for(workspace, Action::QueueRun).await?;
     Err(ApiError::not_supported(
         "uploading configurations is not supported yet: runs take the source of the workspace",
     ))

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use axum::Router;
-use axum::extract::State;
 use axum::routing::get;
 use store::Run;
 
@@ -46,15 +45,14 @@ async fn entitlement_set(user: User, Name(name): Name) -> Result<Document> {
     Ok(Document::one(organization::entitlement_set(user.organization(&name)?)))
 }
 
-async fn capacity(State(api): State<ApiState>, user: User, Name(name): Name) -> Result<Document> {
-    let name = user.organization(&name)?;
-    let (queue, _) = Reader { api: &api, user: &user }.queue().await?;
+async fn capacity(reader: Reader, Name(name): Name) -> Result<Document> {
+    let name = reader.user.organization(&name)?;
+    let (queue, _) = reader.queue().await?;
     Ok(Document::one(organization::capacity(name, queue.waiting(), queue.working())))
 }
 
-async fn queue(State(api): State<ApiState>, user: User, Name(name): Name, query: Query) -> Result<Document> {
-    user.organization(&name)?;
-    let reader = Reader { api: &api, user: &user };
+async fn queue(reader: Reader, Name(name): Name, query: Query) -> Result<Document> {
+    reader.user.organization(&name)?;
     let page = query.page()?;
     let visible = reader.visible().await?;
     let (queue, runs) = reader.queue().await?;
@@ -65,8 +63,7 @@ async fn queue(State(api): State<ApiState>, user: User, Name(name): Name, query:
     Ok(query.paged(page, cut.total, resources))
 }
 
-async fn runs(State(api): State<ApiState>, user: User, Name(name): Name, query: Query) -> Result<Document> {
-    user.organization(&name)?;
-    let reader = Reader { api: &api, user: &user };
+async fn runs(reader: Reader, Name(name): Name, query: Query) -> Result<Document> {
+    reader.user.organization(&name)?;
     run_list::of_organization(&reader, &query).await
 }

@@ -2,18 +2,17 @@
 
 use axum::Json;
 use axum::Router;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use lifecycle::access::Action;
-use lifecycle::id::{ApplyId, PlanId, RunId};
+use lifecycle::id::{ApplyId, Kind, PlanId, RunId};
 use lifecycle::wire;
 use store::{Digest, Run};
 
 use super::{Reader, files};
 use crate::ApiState;
-use crate::ground::{ApiError, Document, Id, Result, User};
+use crate::ground::{ApiError, Document, Id, Result};
 use crate::redact::redacted;
 
 pub(super) fn router() -> Router<ApiState> {
@@ -25,46 +24,38 @@ pub(super) fn router() -> Router<ApiState> {
         .route("/api/v2/applies/{apply}", get(apply))
 }
 
-async fn plan(State(api): State<ApiState>, user: User, Id(plan): Id<PlanId>) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
-    let (run, _) =
-        reader.run(plan.sibling()).await.map_err(|error| error.about(format_args!("plan {plan}")))?;
+async fn plan(reader: Reader, Id(plan): Id<PlanId>) -> Result<Document> {
+    let (run, _) = reader.run(plan).await?;
     Ok(Document::one(reader.plan_resource(&run)))
 }
 
-async fn apply(State(api): State<ApiState>, user: User, Id(apply): Id<ApplyId>) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
-    let (run, _) =
-        reader.run(apply.sibling()).await.map_err(|error| error.about(format_args!("apply {apply}")))?;
+async fn apply(reader: Reader, Id(apply): Id<ApplyId>) -> Result<Document> {
+    let (run, _) = reader.run(apply).await?;
     Ok(Document::one(reader.apply_resource(&run).await?))
 }
 
-async fn json_output(State(api): State<ApiState>, user: User, Id(plan): Id<PlanId>) -> Result<Response> {
-    raw(&api, &user, plan.sibling()).await
+async fn json_output(reader: Reader, Id(plan): Id<PlanId>) -> Result<Response> {
+    raw(&reader, plan).await
 }
 
-async fn json_output_of_run(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<Response> {
-    raw(&api, &user, run).await
+async fn json_output_of_run(reader: Reader, Id(run): Id<RunId>) -> Result<Response> {
+    raw(&reader, run).await
 }
 
 /// With everything in it in the clear: for admins.
-async fn raw(api: &ApiState, user: &User, run: RunId) -> Result<Response> {
-    let (run, _) = api.engine().run_for(&user.name, run, Action::ReadPlanJson).await?;
+async fn raw<K: Kind>(reader: &Reader, id: lifecycle::id::Id<K>) -> Result<Response> {
+    let (run, _) = reader.run_for(id, Action::ReadPlanJson).await?;
     match plan_json(&run)? {
-        Some(digest) => Ok(files::blob(api, digest, "application/json").await?.into_response()),
+        Some(digest) => Ok(files::blob(&reader.api, digest, "application/json").await?.into_response()),
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }
 
 /// Without what is sensitive: for everybody who may see the run.
-async fn json_output_redacted(
-    State(api): State<ApiState>,
-    user: User,
-    Id(plan): Id<PlanId>,
-) -> Result<Response> {
-    let (run, _) = Reader { api: &api, user: &user }.run(plan.sibling()).await?;
+async fn json_output_redacted(reader: Reader, Id(plan): Id<PlanId>) -> Result<Response> {
+    let (run, _) = reader.run(plan).await?;
     let Some(digest) = plan_json(&run)? else { return Ok(StatusCode::NO_CONTENT.into_response()) };
-    let bytes = api.store().blobs().read(digest).await?;
+    let bytes = reader.api.store().blobs().read(digest).await?;
     let plan = files::parsed(move || serde_json::from_slice(&bytes).map(|plan| redacted(&plan))).await?;
     Ok(Json(plan).into_response())
 }

@@ -1,7 +1,6 @@
 //! Policy checks and their override (tfe-api.md 5.7).
 
 use axum::Router;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
@@ -13,7 +12,7 @@ use store::{Run, Workspace};
 
 use super::Reader;
 use crate::document::policy_check;
-use crate::ground::{ApiError, Comment, Document, Id, Resource, Result, User};
+use crate::ground::{ApiError, Comment, Document, Id, Resource, Result};
 use crate::{ApiState, log};
 
 pub(super) fn router() -> Router<ApiState> {
@@ -24,15 +23,11 @@ pub(super) fn router() -> Router<ApiState> {
 }
 
 /// The policy check of a run, if it has one.
-pub(super) async fn resource(
-    reader: &Reader<'_>,
-    run: &Run,
-    workspace: &Workspace,
-) -> Result<Option<Resource>> {
+pub(super) async fn resource(reader: &Reader, run: &Run, workspace: &Workspace) -> Result<Option<Resource>> {
     if !policy_check::exists(run, reader.user.policies(workspace)) {
         return Ok(None);
     }
-    let report = report(reader.api, run).await;
+    let report = report(&reader.api, run).await;
     Ok(Some(policy_check::resource(run, reader.user.access(workspace), report.as_ref())))
 }
 
@@ -44,41 +39,28 @@ async fn report(api: &ApiState, run: &Run) -> Option<Value> {
     report.inspect_err(|error| tracing::error!(run = %run.id, error, "the policy report can't be read")).ok()
 }
 
-async fn found(reader: &Reader<'_>, check: PolicyCheckId) -> Result<(Run, Resource)> {
-    let what = format!("policy check {check}");
-    let (run, workspace) = reader.run(check.sibling()).await.map_err(|error| error.about(&what))?;
-    let resource = resource(reader, &run, &workspace).await?.ok_or_else(|| ApiError::not_found(&what))?;
+async fn found(reader: &Reader, check: PolicyCheckId) -> Result<(Run, Resource)> {
+    let (run, workspace) = reader.run(check).await?;
+    let not_found = || ApiError::not_found(check.described());
+    let resource = resource(reader, &run, &workspace).await?.ok_or_else(not_found)?;
     Ok((run, resource))
 }
 
-async fn read(State(api): State<ApiState>, user: User, Id(check): Id<PolicyCheckId>) -> Result<Document> {
-    Ok(Document::one(found(&Reader { api: &api, user: &user }, check).await?.1))
+async fn read(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<Document> {
+    Ok(Document::one(found(&reader, check).await?.1))
 }
 
 /// The log of the check, without marks; empty until it says something.
-async fn output(
-    State(api): State<ApiState>,
-    user: User,
-    Id(check): Id<PolicyCheckId>,
-) -> Result<impl IntoResponse> {
-    let (run, _) = found(&Reader { api: &api, user: &user }, check).await?;
-    let path = api.engine().run_dir(run.id).log(Stage::PolicyCheck);
+async fn output(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<impl IntoResponse> {
+    let (run, _) = found(&reader, check).await?;
+    let path = reader.api.engine().run_dir(run.id).log(Stage::PolicyCheck);
     let length = log::file_len(path.clone()).await?;
     let body = log::body(path, log::Part::raw(length)).await?;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body))
 }
 
-async fn override_(
-    State(api): State<ApiState>,
-    user: User,
-    Id(check): Id<PolicyCheckId>,
-    Comment(why): Comment,
-) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
+async fn override_(reader: Reader, Id(check): Id<PolicyCheckId>, Comment(why): Comment) -> Result<Document> {
     let (run, _) = found(&reader, check).await?;
-    let run = api.engine().act(&user.name, run.id, RunAction::OverridePolicies, why).await?;
-    let workspace = reader.workspace(run.workspace).await?;
-    let check =
-        resource(&reader, &run, &workspace).await?.ok_or_else(|| ApiError::not_found("policy check"))?;
-    Ok(Document::one(check))
+    let run = reader.api.engine().act(&reader.user.name, run.id, RunAction::OverridePolicies, why).await?;
+    Ok(Document::one(found(&reader, run.id.policy_check()).await?.1))
 }

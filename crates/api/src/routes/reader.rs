@@ -2,6 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use engine::Refusal;
 use jiff::Timestamp;
 use lifecycle::Stage;
 use lifecycle::access::Action;
@@ -10,8 +13,9 @@ use lifecycle::waiting::{LockFacts, WaitsFor, waits_for};
 use store::{ConfigurationVersion, JournalEntry, Run, StateVersion, Workspace};
 
 use crate::ApiState;
+use crate::document::state_version::OutputId;
 use crate::document::{configuration_version, organization, run, stage, state_version, user, workspace};
-use crate::ground::{Identifier, Include, Included, Resource, Result, User};
+use crate::ground::{ApiError, Identifier, Include, Included, Resource, Result, User};
 use crate::org_queue::OrgQueue;
 
 /// What may come along with a run. Those that belong to features that are off bring nothing.
@@ -36,15 +40,88 @@ pub(crate) struct Reader {
     pub(crate) user: User,
 }
 
-impl Reader<'_> {
-    /// The run and its workspace, if the user may see it.
-    pub(crate) async fn run(&self, id: RunId) -> Result<(Run, Workspace)> {
-        Ok(self.api.engine().run_for(&self.user.name, id, Action::Read).await?)
+impl FromRequestParts<ApiState> for Reader {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self> {
+        Ok(Self { api: state.clone(), user: User::from_request_parts(parts, state).await? })
+    }
+}
+
+impl Reader {
+    /// The run and its workspace. A plan, an apply and a policy check are parts of their run, and name it.
+    pub(crate) async fn run<K: Kind>(&self, id: Id<K>) -> Result<(Run, Workspace)> {
+        self.run_for(id, Action::Read).await
     }
 
-    /// The workspace, if the user may see it.
+    /// The same, if the user may do this.
+    pub(crate) async fn run_for<K: Kind>(&self, id: Id<K>, action: Action) -> Result<(Run, Workspace)> {
+        let found = self.api.engine().run_for(&self.user.name, id.sibling(), action).await;
+        found.map_err(|refusal| match refusal {
+            Refusal::NotFound { .. } => ApiError::not_found(id.described()),
+            other => other.into(),
+        })
+    }
+
+    /// The workspace.
     pub(crate) async fn workspace(&self, id: WorkspaceId) -> Result<Workspace> {
-        Ok(self.api.engine().workspace_for(&self.user.name, id, Action::Read).await?)
+        self.workspace_for(id, Action::Read).await
+    }
+
+    /// The workspace, if the user may do this in it.
+    pub(crate) async fn workspace_for(&self, id: WorkspaceId, action: Action) -> Result<Workspace> {
+        Ok(self.api.engine().workspace_for(&self.user.name, id, action).await?)
+    }
+
+    /// The workspace of this name.
+    pub(crate) async fn workspace_by_name(&self, name: &str) -> Result<Workspace> {
+        let workspace = self.api.store().workspace_by_name(name).await?;
+        workspace
+            .filter(|workspace| self.user.access(workspace).allows(Action::Read))
+            .ok_or_else(|| ApiError::not_found(format_args!("workspace {name:.64}")))
+    }
+
+    /// The state version and its workspace.
+    pub(crate) async fn state_version(&self, id: StateVersionId) -> Result<(StateVersion, Workspace)> {
+        let version = self.api.store().state_version(id).await;
+        self.within(version, |version| version.workspace, || ApiError::not_found(id.described())).await
+    }
+
+    /// The state version that has the output, and its workspace.
+    pub(crate) async fn state_version_of(&self, output: &OutputId) -> Result<(StateVersion, Workspace)> {
+        let version = self.api.store().state_version(output.state_version).await;
+        self.within(version, |version| version.workspace, || ApiError::not_found(output.described())).await
+    }
+
+    /// The configuration version and its workspace.
+    pub(crate) async fn configuration_version(
+        &self,
+        id: ConfigurationVersionId,
+    ) -> Result<(ConfigurationVersion, Workspace)> {
+        let version = self.api.store().configuration_version(id).await;
+        self.within(version, |version| version.workspace, || ApiError::not_found(id.described())).await
+    }
+
+    /// The entry of a run's journal.
+    pub(crate) async fn run_event(&self, id: RunEventId) -> Result<JournalEntry> {
+        let not_found = || ApiError::not_found(id.described());
+        let entry = present(self.api.store().journal_entry(id).await, not_found)?;
+        let run = self.api.store().run(entry.run).await;
+        self.within(run, |run| run.workspace, not_found).await?;
+        Ok(entry)
+    }
+
+    /// A record, if the user may see the workspace that it lies in.
+    async fn within<T>(
+        &self,
+        record: std::result::Result<T, store::Error>,
+        workspace_of: impl FnOnce(&T) -> WorkspaceId,
+        not_found: impl Fn() -> ApiError,
+    ) -> Result<(T, Workspace)> {
+        let record = present(record, &not_found)?;
+        let workspace = present(self.api.store().workspace(workspace_of(&record)).await, &not_found)?;
+        let visible = self.user.access(&workspace).allows(Action::Read);
+        if visible { Ok((record, workspace)) } else { Err(not_found()) }
     }
 
     /// The workspaces that the user may see, also those that were taken out of the config file.
@@ -97,6 +174,22 @@ impl Reader<'_> {
             waits_for: if waits { self.waits_for(run, workspace, queue) } else { None },
             events: None,
         }
+    }
+
+    /// What the run waits for in its queue, in words.
+    pub(crate) async fn waits_for_what(&self, run: &Run, workspace: &Workspace) -> Result<Option<String>> {
+        if !run::waits(run.state) {
+            return Ok(None);
+        }
+        let queue = self.queue().await?.0;
+        Ok(self.waits_for(run, workspace, &queue).map(|waits| waits.to_string()))
+    }
+
+    fn waits_for<'w>(&self, run: &Run, workspace: &'w Workspace, queue: &OrgQueue) -> Option<WaitsFor<'w>> {
+        let lock = workspace.lock.as_ref();
+        let lock = lock.map(|lock| LockFacts { by: &lock.by, since: lock.at, reason: &lock.reason });
+        let slots = self.api.engine().slots_beside(run.id);
+        waits_for(queue.of_workspace(run.workspace), run.id, lock, slots)
     }
 
     pub(crate) fn plan_resource(&self, run: &Run) -> Resource {
@@ -176,22 +269,6 @@ impl Reader<'_> {
         if include.has("organization") {
             included.add(organization::resource(&self.user.config.organization));
         }
-    /// What the run waits for in its queue, in words.
-    pub(crate) async fn waits_for_what(&self, run: &Run, workspace: &Workspace) -> Result<Option<String>> {
-        if !run::waits(run.state) {
-            return Ok(None);
-        }
-        let queue = self.queue().await?.0;
-        Ok(self.waits_for(run, workspace, &queue).map(|waits| waits.to_string()))
-    }
-
-    fn waits_for<'w>(&self, run: &Run, workspace: &'w Workspace, queue: &OrgQueue) -> Option<WaitsFor<'w>> {
-        let lock = workspace.lock.as_ref();
-        let lock = lock.map(|lock| LockFacts { by: &lock.by, since: lock.at, reason: &lock.reason });
-        let slots = self.api.engine().slots_beside(run.id);
-        waits_for(queue.of_workspace(run.workspace), run.id, lock, slots)
-    }
-
         let held = self.workspace_view(workspace, current_run).holder().is_some();
         let locked_by = include.has("locked_by");
         if let (true, Some(lock)) = (locked_by, &workspace.lock) {
@@ -218,16 +295,24 @@ impl Reader<'_> {
         if (include.has("current_state_version") || include.has("outputs"))
             && let Some(state) = self.api.store().current_state(workspace.id).await?
         {
-            let outputs = super::states::outputs(self.api, &state).await?;
+            let outputs = super::states::outputs(&self.api, &state).await?;
             if include.has("outputs") {
                 outputs
                     .iter()
                     .for_each(|output| included.add(state_version::listed_output(state.id, output)));
             }
             if include.has("current_state_version") {
-                included.add(super::states::resource(self.api, &state, Some(&outputs)));
+                included.add(super::states::resource(&self.api, &state, Some(&outputs)));
             }
         }
         Ok(())
     }
+}
+
+/// What is absent is called as it was asked for.
+fn present<T>(record: std::result::Result<T, store::Error>, not_found: impl Fn() -> ApiError) -> Result<T> {
+    record.map_err(|error| match error {
+        store::Error::NotFound(_) => not_found(),
+        other => other.into(),
+    })
 }

@@ -7,7 +7,7 @@ use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 use serde::Deserialize;
 use store::{ConfigurationStatus, ConfigurationVersion, RunVariable};
 
-use crate::ground::{ApiError, Fault, Result};
+use crate::ground::{ApiError, Fault, Result, identity};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Body {
@@ -102,9 +102,7 @@ pub(super) fn wanted(body: Body) -> Result<Wanted> {
     };
     match workspace {
         Some(Linked { id }) if faults.is_empty() => {
-            let workspace =
-                id.parse().map_err(|_| ApiError::not_found(format_args!("workspace {id:.64}")))?;
-            Ok(Wanted { workspace, configuration_version, attributes })
+            Ok(Wanted { workspace: identity(&id)?, configuration_version, attributes })
         }
         _ => Err(ApiError::invalid(faults)),
     }

@@ -16,17 +16,13 @@ use crate::ground::{ApiError, Document, Included, Query, Result};
 const DISCARDABLE: [&str; 3] = ["planned", "policy_checked", "policy_override"];
 
 /// The runs of one workspace.
-pub(super) async fn of_workspace(
-    reader: &Reader<'_>,
-    workspace: Workspace,
-    query: &Query,
-) -> Result<Document> {
+pub(super) async fn of_workspace(reader: &Reader, workspace: Workspace, query: &Query) -> Result<Document> {
     let filter = filter(query, Timestamp::now(), None)?;
     list(reader, HashMap::from([(workspace.id, workspace)]), filter, query).await
 }
 
 /// The runs of all workspaces that the user may see; by default those of the last year.
-pub(super) async fn of_organization(reader: &Reader<'_>, query: &Query) -> Result<Document> {
+pub(super) async fn of_organization(reader: &Reader, query: &Query) -> Result<Document> {
     let filter = filter(query, Timestamp::now(), Some("year"))?;
     let mut workspaces = reader.visible().await?;
     if let Some(names) = query.list("filter[workspace_names]") {
@@ -36,7 +32,7 @@ pub(super) async fn of_organization(reader: &Reader<'_>, query: &Query) -> Resul
 }
 
 async fn list(
-    reader: &Reader<'_>,
+    reader: &Reader,
     workspaces: HashMap<WorkspaceId, Workspace>,
     filter: RunFilter,
     query: &Query,

@@ -1,22 +1,19 @@
 //! Runs: create, read, list, act, and what happened to them (tfe-api.md 5.5).
 
 use axum::Router;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use engine::RunAction;
 use lifecycle::access::Action;
-use lifecycle::id::{RunEventId, RunId, WorkspaceId};
+use lifecycle::id::{ConfigurationVersionId, RunEventId, RunId, WorkspaceId};
 use store::{JournalEntry, Run, Workspace};
 
 use super::run_create::{Body, source, wanted};
 use super::{RUN_INCLUDES, Reader, configuration_versions, policy_checks, run_list};
 use crate::ApiState;
 use crate::document::run_event;
-use crate::ground::{
-    ApiError, Comment, Document, Id, Include, Included, Json, Query, Resource, Result, User,
-};
+use crate::ground::{ApiError, Comment, Document, Id, Include, Included, Json, Query, Resource, Result};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()
@@ -38,26 +35,20 @@ pub(super) fn router() -> Router<ApiState> {
         .route("/api/v2/workspaces/{workspace}/runs", get(list))
 }
 
-async fn create(
-    State(api): State<ApiState>,
-    user: User,
-    headers: HeaderMap,
-    Json(body): Json<Body>,
-) -> Result<Document> {
+async fn create(reader: Reader, headers: HeaderMap, Json(body): Json<Body>) -> Result<Document> {
     let wanted = wanted(body)?;
-    let workspace = api.engine().workspace_for(&user.name, wanted.workspace, Action::QueueRun).await?;
+    let workspace = reader.workspace_for(wanted.workspace, Action::QueueRun).await?;
     let version = match wanted.configuration_version {
-        Some(id) => Some(configuration_versions::named(&api, id).await?),
+        Some(id) => Some(configuration_versions::named(&reader.api, id).await?),
         None => None,
     };
     let request = wanted.request(version.as_ref(), source(&headers))?;
-    let run = api.engine().queue_run(&user.name, workspace.id, &request).await?;
-    let resource = Reader { api: &api, user: &user }.run_resource(&run, &workspace).await?;
+    let run = reader.api.engine().queue_run(&reader.user.name, workspace.id, &request).await?;
+    let resource = reader.run_resource(&run, &workspace).await?;
     Ok(Document::one(resource).created())
 }
 
-async fn read(State(api): State<ApiState>, user: User, Id(id): Id<RunId>, query: Query) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
+async fn read(reader: Reader, Id(id): Id<RunId>, query: Query) -> Result<Document> {
     let include = query.include(&RUN_INCLUDES)?;
     let (run, workspace) = reader.run(id).await?;
     document(&reader, &run, &workspace, &include).await
@@ -65,7 +56,7 @@ async fn read(State(api): State<ApiState>, user: User, Id(id): Id<RunId>, query:
 
 /// The document of a run with what is to come along.
 pub(crate) async fn document(
-    reader: &Reader<'_>,
+    reader: &Reader,
     run: &Run,
     workspace: &Workspace,
     include: &Include,
@@ -75,93 +66,49 @@ pub(crate) async fn document(
     Ok(Document::one(reader.run_resource(run, workspace).await?).including(included))
 }
 
-async fn list(
-    State(api): State<ApiState>,
-    user: User,
-    Id(workspace): Id<WorkspaceId>,
-    query: Query,
-) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
+async fn list(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> Result<Document> {
     let workspace = reader.workspace(workspace).await?;
     run_list::of_workspace(&reader, workspace, &query).await
 }
 
-async fn act(
-    api: &ApiState,
-    user: &User,
-    run: RunId,
-    action: RunAction,
-    comment: Option<String>,
-) -> Result<StatusCode> {
-    api.engine().act(&user.name, run, action, comment).await?;
+async fn act(reader: &Reader, run: RunId, action: RunAction, comment: Option<String>) -> Result<StatusCode> {
+    reader.api.engine().act(&reader.user.name, run, action, comment).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
-async fn apply(
-    State(api): State<ApiState>,
-    user: User,
-    Id(run): Id<RunId>,
-    Comment(why): Comment,
-) -> Result<StatusCode> {
-    act(&api, &user, run, RunAction::Apply, why).await
+async fn apply(reader: Reader, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+    act(&reader, run, RunAction::Apply, why).await
 }
 
-async fn discard(
-    State(api): State<ApiState>,
-    user: User,
-    Id(run): Id<RunId>,
-    Comment(why): Comment,
-) -> Result<StatusCode> {
-    act(&api, &user, run, RunAction::Discard, why).await
+async fn discard(reader: Reader, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+    act(&reader, run, RunAction::Discard, why).await
 }
 
-async fn cancel(
-    State(api): State<ApiState>,
-    user: User,
-    Id(run): Id<RunId>,
-    Comment(why): Comment,
-) -> Result<StatusCode> {
-    act(&api, &user, run, RunAction::Cancel, why).await
+async fn cancel(reader: Reader, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+    act(&reader, run, RunAction::Cancel, why).await
 }
 
-async fn force_cancel(
-    State(api): State<ApiState>,
-    user: User,
-    Id(run): Id<RunId>,
-    Comment(why): Comment,
-) -> Result<StatusCode> {
-    act(&api, &user, run, RunAction::ForceCancel, why).await
+async fn force_cancel(reader: Reader, Id(run): Id<RunId>, Comment(why): Comment) -> Result<StatusCode> {
+    act(&reader, run, RunAction::ForceCancel, why).await
 }
 
-async fn force_execute(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<StatusCode> {
-    api.engine().run_for(&user.name, run, Action::Apply).await?;
+async fn force_execute(reader: Reader, Id(run): Id<RunId>) -> Result<StatusCode> {
+    reader.run_for(run, Action::Apply).await?;
     Err(ApiError::not_supported(
         "force-execute is not supported: discard or cancel the runs that are ahead of this one",
     ))
 }
 
-async fn events(
-    State(api): State<ApiState>,
-    user: User,
-    Id(run): Id<RunId>,
-    query: Query,
-) -> Result<Document> {
+async fn events(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Document> {
     let include = query.include(&["actor", "comment"])?;
-    Reader { api: &api, user: &user }.run(run).await?;
-    let entries = api.store().journal(run).await?;
+    reader.run(run).await?;
+    let entries = reader.api.store().journal(run).await?;
     Ok(event_document(Document::all, &entries, &include))
 }
 
-async fn event(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<RunEventId>,
-    query: Query,
-) -> Result<Document> {
+async fn event(reader: Reader, Id(id): Id<RunEventId>, query: Query) -> Result<Document> {
     let include = query.include(&["actor", "comment"])?;
-    let entry = api.store().journal_entry(id).await?;
-    let visible = Reader { api: &api, user: &user }.run(entry.run).await;
-    visible.map_err(|error| error.about(format_args!("run event {id}")))?;
+    let entry = reader.run_event(id).await?;
     let one = |mut resources: Vec<Resource>| Document::one(resources.remove(0));
     Ok(event_document(one, &[entry], &include))
 }
@@ -180,25 +127,17 @@ fn event_document(
     document(entries.iter().map(run_event::resource).collect()).including(included)
 }
 
-async fn plan(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
+async fn plan(reader: Reader, Id(run): Id<RunId>) -> Result<Document> {
     let (run, _) = reader.run(run).await?;
     Ok(Document::one(reader.plan_resource(&run)))
 }
 
-async fn apply_of(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
+async fn apply_of(reader: Reader, Id(run): Id<RunId>) -> Result<Document> {
     let (run, _) = reader.run(run).await?;
     Ok(Document::one(reader.apply_resource(&run).await?))
 }
 
-async fn checks(
-    State(api): State<ApiState>,
-    user: User,
-    Id(run): Id<RunId>,
-    query: Query,
-) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
+async fn checks(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Document> {
     let (run, workspace) = reader.run(run).await?;
     let page = query.page()?;
     let check = policy_checks::resource(&reader, &run, &workspace).await?;
@@ -207,29 +146,23 @@ async fn checks(
 }
 
 /// There are no run tasks, and clients ask.
-async fn task_stages(
-    State(api): State<ApiState>,
-    user: User,
-    Id(run): Id<RunId>,
-    query: Query,
-) -> Result<Document> {
-    Reader { api: &api, user: &user }.run(run).await?;
+async fn task_stages(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+    reader.run(run).await?;
     Ok(query.paged(query.page()?, 0, vec![]))
 }
 
-async fn configuration(
-    State(api): State<ApiState>,
-    user: User,
-    Id(run): Id<RunId>,
-    query: Query,
-) -> Result<Document> {
-    let (run, _) = Reader { api: &api, user: &user }.run(run).await?;
-    let id = run.configuration_version.ok_or_else(|| ApiError::not_found("configuration version"))?;
-    configuration_versions::document(&api, &user, id, &query).await
+/// What the run took; nothing before its plan has it.
+fn configuration_of(run: &Run) -> Result<ConfigurationVersionId> {
+    run.configuration_version
+        .ok_or_else(|| ApiError::not_found(format_args!("a configuration version of {}", run.id)))
 }
 
-async fn download(State(api): State<ApiState>, user: User, Id(run): Id<RunId>) -> Result<Response> {
-    let (run, _) = Reader { api: &api, user: &user }.run(run).await?;
-    let id = run.configuration_version.ok_or_else(|| ApiError::not_found("configuration version"))?;
-    Ok(configuration_versions::content(&api, &user, id).await?.into_response())
+async fn configuration(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+    let (run, _) = reader.run(run).await?;
+    configuration_versions::document(&reader, configuration_of(&run)?, &query).await
+}
+
+async fn download(reader: Reader, Id(run): Id<RunId>) -> Result<Response> {
+    let (run, _) = reader.run(run).await?;
+    Ok(configuration_versions::content(&reader, configuration_of(&run)?).await?.into_response())
 }

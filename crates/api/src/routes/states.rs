@@ -1,7 +1,6 @@
 //! State versions and outputs: read (tfe-api.md 5.9).
 
 use axum::Router;
-use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use lifecycle::access::Action;
@@ -12,7 +11,7 @@ use super::{Reader, files};
 use crate::ApiState;
 use crate::document::state_version::{self, OutputId};
 use crate::document::user;
-use crate::ground::{ApiError, Document, Id, Include, Included, Query, Resource, Result, User};
+use crate::ground::{ApiError, Document, Id, Include, Included, Query, Resource, Result};
 
 const INCLUDES: [&str; 5] = ["outputs", "run", "created_by", "run.created_by", "run.configuration_version"];
 
@@ -40,16 +39,8 @@ pub(super) fn resource(api: &ApiState, version: &StateVersion, outputs: Option<&
     state_version::resource(version, outputs, &download_url)
 }
 
-async fn visible(reader: &Reader<'_>, id: StateVersionId) -> Result<(StateVersion, Workspace)> {
-    let what = format!("state version {id}");
-    let version = reader.api.store().state_version(id).await;
-    let version = version.map_err(|error| ApiError::from(error).about(&what))?;
-    let workspace = reader.workspace(version.workspace).await.map_err(|error| error.about(&what))?;
-    Ok((version, workspace))
-}
-
 async fn include(
-    reader: &Reader<'_>,
+    reader: &Reader,
     version: &StateVersion,
     workspace: &Workspace,
     include: &Include,
@@ -73,18 +64,18 @@ async fn include(
 }
 
 async fn document(
-    reader: &Reader<'_>,
+    reader: &Reader,
     version: &StateVersion,
     workspace: &Workspace,
     wanted: &Include,
 ) -> Result<Document> {
-    let outputs = outputs(reader.api, version).await?;
+    let outputs = outputs(&reader.api, version).await?;
     let mut included = Included::default();
     include(reader, version, workspace, wanted, &outputs, &mut included).await?;
-    Ok(Document::one(resource(reader.api, version, Some(&outputs))).including(included))
+    Ok(Document::one(resource(&reader.api, version, Some(&outputs))).including(included))
 }
 
-async fn page(reader: &Reader<'_>, workspace: &Workspace, query: &Query) -> Result<Document> {
+async fn page(reader: &Reader, workspace: &Workspace, query: &Query) -> Result<Document> {
     let wanted = query.include(&INCLUDES)?;
     let page = query.page()?;
     // only whole states are kept
@@ -96,15 +87,15 @@ async fn page(reader: &Reader<'_>, workspace: &Workspace, query: &Query) -> Resu
     let mut resources = Vec::with_capacity(found.items.len());
     for version in &found.items {
         // the outputs of each are in its file: read only where they are asked for
-        let outputs = if wanted.has("outputs") { Some(outputs(reader.api, version).await?) } else { None };
+        let outputs = if wanted.has("outputs") { Some(outputs(&reader.api, version).await?) } else { None };
         let known = outputs.as_deref();
         include(reader, version, workspace, &wanted, known.unwrap_or_default(), &mut included).await?;
-        resources.push(resource(reader.api, version, known));
+        resources.push(resource(&reader.api, version, known));
     }
     Ok(query.paged(page, found.total, resources).including(included))
 }
 
-async fn search(State(api): State<ApiState>, user: User, query: Query) -> Result<Document> {
+async fn search(reader: Reader, query: Query) -> Result<Document> {
     let required = |name: &str| {
         let missing = || {
             ApiError::bad_parameter(name, "this parameter is needed: state versions are listed by workspace")
@@ -113,99 +104,65 @@ async fn search(State(api): State<ApiState>, user: User, query: Query) -> Result
     };
     let organization = required("filter[organization][name]")?;
     let name = required("filter[workspace][name]")?;
-    user.organization(organization)?;
-    let reader = Reader { api: &api, user: &user };
-    let workspace = super::workspaces::by_name(&reader, name).await?;
+    reader.user.organization(organization)?;
+    let workspace = reader.workspace_by_name(name).await?;
     page(&reader, &workspace, &query).await
 }
 
-async fn list(
-    State(api): State<ApiState>,
-    user: User,
-    Id(workspace): Id<WorkspaceId>,
-    query: Query,
-) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
+async fn list(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> Result<Document> {
     let workspace = reader.workspace(workspace).await?;
     page(&reader, &workspace, &query).await
 }
 
-async fn read(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<StateVersionId>,
-    query: Query,
-) -> Result<Document> {
+async fn read(reader: Reader, Id(id): Id<StateVersionId>, query: Query) -> Result<Document> {
     let wanted = query.include(&INCLUDES)?;
-    let reader = Reader { api: &api, user: &user };
-    let (version, workspace) = visible(&reader, id).await?;
+    let (version, workspace) = reader.state_version(id).await?;
     document(&reader, &version, &workspace, &wanted).await
 }
 
-async fn current_state(reader: &Reader<'_>, workspace: WorkspaceId) -> Result<(StateVersion, Workspace)> {
+async fn current_state(reader: &Reader, workspace: WorkspaceId) -> Result<(StateVersion, Workspace)> {
     let workspace = reader.workspace(workspace).await?;
     let state = reader.api.store().current_state(workspace.id).await?;
-    let missing = || ApiError::not_found(format_args!("a state version of workspace {}", workspace.id));
+    let missing = || ApiError::not_found(format_args!("a state version of workspace {}", workspace.name));
     Ok((state.ok_or_else(missing)?, workspace))
 }
 
-async fn current(
-    State(api): State<ApiState>,
-    user: User,
-    Id(workspace): Id<WorkspaceId>,
-    query: Query,
-) -> Result<Document> {
+async fn current(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> Result<Document> {
     let wanted = query.include(&INCLUDES)?;
-    let reader = Reader { api: &api, user: &user };
     let (version, workspace) = current_state(&reader, workspace).await?;
     document(&reader, &version, &workspace, &wanted).await
 }
 
-async fn current_outputs(
-    State(api): State<ApiState>,
-    user: User,
-    Id(workspace): Id<WorkspaceId>,
-) -> Result<Document> {
-    let (version, _) = current_state(&Reader { api: &api, user: &user }, workspace).await?;
-    let outputs = outputs(&api, &version).await?;
+async fn current_outputs(reader: Reader, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
+    let (version, _) = current_state(&reader, workspace).await?;
+    let outputs = outputs(&reader.api, &version).await?;
     Ok(Document::all(outputs.iter().map(|output| state_version::listed_output(version.id, output)).collect()))
 }
 
-async fn outputs_of_version(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<StateVersionId>,
-    query: Query,
-) -> Result<Document> {
+async fn outputs_of_version(reader: Reader, Id(id): Id<StateVersionId>, query: Query) -> Result<Document> {
     let page = query.page()?;
-    let (version, _) = visible(&Reader { api: &api, user: &user }, id).await?;
-    let outputs = outputs(&api, &version).await?;
+    let (version, _) = reader.state_version(id).await?;
+    let outputs = outputs(&reader.api, &version).await?;
     let cut = Query::cut(page, outputs);
     let listed = cut.items.iter().map(|output| state_version::listed_output(version.id, output)).collect();
     Ok(query.paged(page, cut.total, listed))
 }
 
-async fn output(State(api): State<ApiState>, user: User, Id(id): Id<OutputId>) -> Result<Document> {
-    let what = format!("state version output {id}");
-    let (version, _) = visible(&Reader { api: &api, user: &user }, id.state_version)
-        .await
-        .map_err(|error| error.about(&what))?;
-    let outputs = outputs(&api, &version).await?;
-    let output = outputs.iter().find(|output| id.names(output)).ok_or_else(|| ApiError::not_found(&what))?;
+async fn output(reader: Reader, Id(id): Id<OutputId>) -> Result<Document> {
+    let (version, _) = reader.state_version_of(&id).await?;
+    let outputs = outputs(&reader.api, &version).await?;
+    let not_found = || ApiError::not_found(id.described());
+    let output = outputs.iter().find(|output| id.names(output)).ok_or_else(not_found)?;
     Ok(Document::one(state_version::single_output(version.id, output)))
 }
 
-async fn download(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<StateVersionId>,
-) -> Result<impl IntoResponse> {
-    let (version, _) = visible(&Reader { api: &api, user: &user }, id).await?;
-    files::blob(&api, version.digest, "application/json").await
+async fn download(reader: Reader, Id(id): Id<StateVersionId>) -> Result<impl IntoResponse> {
+    let (version, _) = reader.state_version(id).await?;
+    files::blob(&reader.api, version.digest, "application/json").await
 }
 
-async fn upload(State(api): State<ApiState>, user: User, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
-    api.engine().workspace_for(&user.name, workspace, Action::Lock).await?;
+async fn upload(reader: Reader, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
+    reader.workspace_for(workspace, Action::Lock).await?;
     Err(ApiError::not_supported(
         "uploading states is not supported yet: the daemon keeps the states that runs write",
     ))

@@ -4,10 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
-use lifecycle::access::Action;
 use lifecycle::id::WorkspaceId;
 use lifecycle::wire;
 use store::{Run, Workspace};
@@ -48,53 +47,31 @@ pub(super) fn router() -> Router<ApiState> {
         .route("/api/v2/workspaces/{workspace}/actions/force-unlock", post(force_unlock))
 }
 
-/// The workspace of this name, if the user may see it.
-pub(super) async fn by_name(reader: &Reader<'_>, name: &str) -> Result<Workspace> {
-    let workspace = reader.api.store().workspace_by_name(name).await?;
-    workspace
-        .filter(|workspace| reader.user.access(workspace).allows(Action::Read))
-        .ok_or_else(|| ApiError::not_found(format_args!("workspace {name}")))
-}
-
-async fn document(reader: &Reader<'_>, workspace: &Workspace, include: &Include) -> Result<Document> {
+async fn document(reader: &Reader, workspace: &Workspace, include: &Include) -> Result<Document> {
     let current = reader.api.store().current_run(workspace.id).await?;
     let mut included = Included::default();
     reader.include_workspace(workspace, current.as_ref(), include, &mut included).await?;
     Ok(Document::one(reader.workspace_resource(workspace, current.as_ref())).including(included))
 }
 
-async fn read(
-    State(api): State<ApiState>,
-    user: User,
-    Id(workspace): Id<WorkspaceId>,
-    query: Query,
-) -> Result<Document> {
-    let reader = Reader { api: &api, user: &user };
+async fn read(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> Result<Document> {
     document(&reader, &reader.workspace(workspace).await?, &query.include(&INCLUDES)?).await
 }
 
 async fn read_by_name(
-    State(api): State<ApiState>,
-    user: User,
+    reader: Reader,
     Path((organization, name)): Path<(String, String)>,
     query: Query,
 ) -> Result<Document> {
-    user.organization(&organization)?;
-    let reader = Reader { api: &api, user: &user };
-    document(&reader, &by_name(&reader, &name).await?, &query.include(&INCLUDES)?).await
+    reader.user.organization(&organization)?;
+    document(&reader, &reader.workspace_by_name(&name).await?, &query.include(&INCLUDES)?).await
 }
 
-async fn list(
-    State(api): State<ApiState>,
-    user: User,
-    Name(organization): Name,
-    query: Query,
-) -> Result<Document> {
-    user.organization(&organization)?;
+async fn list(reader: Reader, Name(organization): Name, query: Query) -> Result<Document> {
+    reader.user.organization(&organization)?;
     let include = query.include(&INCLUDES)?;
     let page = query.page()?;
-    let reader = Reader { api: &api, user: &user };
-    let current = api.store().current_runs().await?;
+    let current = reader.api.store().current_runs().await?;
     let mut workspaces: Vec<_> = reader.visible().await?.into_values().collect();
     workspaces.retain(|workspace| {
         workspace.removed_at.is_none() && matches(workspace, current.get(&workspace.id), &query)
@@ -155,24 +132,19 @@ fn sort(workspaces: &mut [Workspace], current: &HashMap<WorkspaceId, Run>, by: &
     Ok(())
 }
 
-async fn lock(
-    State(api): State<ApiState>,
-    user: User,
-    Id(id): Id<WorkspaceId>,
-    Reason(reason): Reason,
-) -> Result<Document> {
-    let workspace = api.engine().lock_workspace(&user.name, id, reason).await?;
-    document(&Reader { api: &api, user: &user }, &workspace, &Include::default()).await
+async fn lock(reader: Reader, Id(id): Id<WorkspaceId>, Reason(reason): Reason) -> Result<Document> {
+    let workspace = reader.api.engine().lock_workspace(&reader.user.name, id, reason).await?;
+    document(&reader, &workspace, &Include::default()).await
 }
 
-async fn unlock(State(api): State<ApiState>, user: User, Id(id): Id<WorkspaceId>) -> Result<Document> {
-    let workspace = api.engine().unlock_workspace(&user.name, id).await?;
-    document(&Reader { api: &api, user: &user }, &workspace, &Include::default()).await
+async fn unlock(reader: Reader, Id(id): Id<WorkspaceId>) -> Result<Document> {
+    let workspace = reader.api.engine().unlock_workspace(&reader.user.name, id).await?;
+    document(&reader, &workspace, &Include::default()).await
 }
 
-async fn force_unlock(State(api): State<ApiState>, user: User, Id(id): Id<WorkspaceId>) -> Result<Document> {
-    let workspace = api.engine().force_unlock_workspace(&user.name, id).await?;
-    document(&Reader { api: &api, user: &user }, &workspace, &Include::default()).await
+async fn force_unlock(reader: Reader, Id(id): Id<WorkspaceId>) -> Result<Document> {
+    let workspace = reader.api.engine().force_unlock_workspace(&reader.user.name, id).await?;
+    document(&reader, &workspace, &Include::default()).await
 }
 
 fn in_the_config_file() -> ApiError {
@@ -184,22 +156,17 @@ async fn create(user: User, Name(organization): Name) -> Result<StatusCode> {
     Err(in_the_config_file())
 }
 
-async fn change(
-    State(api): State<ApiState>,
-    user: User,
-    Id(workspace): Id<WorkspaceId>,
-) -> Result<StatusCode> {
-    Reader { api: &api, user: &user }.workspace(workspace).await?;
+async fn change(reader: Reader, Id(workspace): Id<WorkspaceId>) -> Result<StatusCode> {
+    reader.workspace(workspace).await?;
     Err(in_the_config_file())
 }
 
 async fn change_by_name(
-    State(api): State<ApiState>,
-    user: User,
+    reader: Reader,
     Path((organization, name)): Path<(String, String)>,
 ) -> Result<StatusCode> {
-    user.organization(&organization)?;
-    by_name(&Reader { api: &api, user: &user }, &name).await?;
+    reader.user.organization(&organization)?;
+    reader.workspace_by_name(&name).await?;
     Err(in_the_config_file())
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use base64::Engine as _;
@@ -16,7 +16,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::sse::{self, Broken, Outlet, REREAD};
 use crate::ApiState;
 use crate::document::stage::is_over;
-use crate::ground::{ApiError, Query, Result, User};
+use crate::ground::{ApiError, Query, Result, User, identity};
 use crate::log;
 use crate::routes::{Reader, stage_of};
 
@@ -26,17 +26,17 @@ const LOOK: Duration = Duration::from_millis(100);
 /// `log` events: `id` is the offset after the piece, `data` has its `offset` and its bytes in base64. Then
 /// one `end` with the length of the whole.
 pub(super) async fn stream(
-    State(api): State<ApiState>,
-    user: User,
+    reader: Reader,
     Path((run, stage)): Path<(String, String)>,
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response> {
-    let run: RunId = run.parse().map_err(|_| ApiError::not_found(format_args!("run {run:.64}")))?;
+    let run: RunId = identity(&run)?;
     let stage = stage_of(&stage).ok_or_else(|| ApiError::not_found(format_args!("stage {stage:.64}")))?;
     let offset = sse::resume(&headers, &query, "offset")?.unwrap_or(0);
     // refused before it is a stream
-    Reader { api: &api, user: &user }.run(run).await?;
+    reader.run(run).await?;
+    let Reader { api, user } = reader;
     let path = api.engine().run_dir(run).log(stage);
     let follower = Follower { api: api.clone(), user, run, stage, path, offset };
     Ok(sse::response(&api, |outlet| follower.follow(outlet)))
@@ -59,8 +59,9 @@ impl Follower {
         loop {
             // the record before the file: when it says that the stage is over, the file is complete
             let user = self.user.now(&self.api).ok_or(Broken)?;
-            let (run, workspace) = Reader { api: &self.api, user: &user }.run(self.run).await?;
-            let over = is_over(&run, self.stage, user.policies(&workspace));
+            let reader = Reader { api: self.api.clone(), user };
+            let (run, workspace) = reader.run(self.run).await?;
+            let over = is_over(&run, self.stage, reader.user.policies(&workspace));
             let length = self.pass_on(&outlet).await?;
             if over {
                 return outlet.send("end", None, &json!({ "offset": length })).await;
@@ -69,7 +70,7 @@ impl Follower {
             let mut reread = std::pin::pin!(sleep(REREAD));
             loop {
                 tokio::select! {
-                    changed = sse::changed(&mut changes, self.run) => break changed?,
+                    changed = sse::changed(&mut changes, self.run, None) => break changed?,
                     () = &mut reread => break,
                     _ = look.tick(), if works => {}
                 }

@@ -1,6 +1,5 @@
 //! A run as it changes.
 
-use axum::extract::State;
 use axum::response::Response;
 use lifecycle::id::RunId;
 use tokio::time::timeout;
@@ -15,14 +14,15 @@ use crate::routes::{RUN_INCLUDES, Reader, run_document};
 pub(super) async fn stream(reader: Reader, Id(id): Id<RunId>, query: Query) -> Result<Response> {
     let include = query.include(&RUN_INCLUDES)?;
     // refused before it is a stream
-    Reader { api: &api, user: &user }.run(id).await?;
+    reader.run(id).await?;
+    let Reader { api, user } = reader;
     let state = api.clone();
     Ok(sse::response(&api, |outlet| async move {
         let mut changes = state.store().changes();
         let mut sent: Option<(i64, Option<String>)> = None;
         loop {
             let user = user.now(&state).ok_or(sse::Broken)?;
-            let reader = Reader { api: &state, user: &user };
+            let reader = Reader { api: state.clone(), user };
             let (run, workspace) = reader.run(id).await?;
             let told = (run.version, reader.waits_for_what(&run, &workspace).await?);
             if sent.as_ref() != Some(&told) {
