@@ -11,6 +11,7 @@ use lifecycle::{Access, Event, Facts};
 use store::{Actor, Cancel, Lock, LockError, NewRun, Run, RunUpdate, Workspace};
 
 use crate::feed::{Fed, FeedError, feed};
+use crate::request::check_text;
 use crate::{Engine, Refusal, RunRequest};
 
 /// What a person does to a run.
@@ -148,6 +149,7 @@ impl Engine {
         action: RunAction,
         comment: Option<String>,
     ) -> Result<Run, Refusal> {
+        check_text("/comment", comment.as_deref().unwrap_or_default())?;
         loop {
             let now = self.context.now();
             let (current, workspace) = self.run_for(user, run, Action::Read).await?;
@@ -204,6 +206,7 @@ impl Engine {
         reason: String,
     ) -> Result<Workspace, Refusal> {
         self.workspace_for(user, workspace, Action::Lock).await?;
+        check_text("/reason", &reason)?;
         let lock = Lock { by: user.to_owned(), reason, at: self.context.now() };
         self.context.store.lock_workspace(workspace, lock).await.map_err(lock_refusal)
     }

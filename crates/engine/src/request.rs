@@ -35,6 +35,21 @@ pub struct RunRequest {
     pub configuration_version: Option<ConfigurationVersionId>,
 }
 
+/// The most that a text for people may measure: a message, a comment, the reason of a lock. Everybody who lists runs
+/// gets it, so it is room for an explanation and not for a log.
+const MAX_TEXT: usize = 4096;
+
+/// Refuses a text that is too long for a line that people read in lists.
+pub(crate) fn check_text(pointer: &'static str, text: &str) -> Result<(), Refusal> {
+    match text.len() {
+        0..=MAX_TEXT => Ok(()),
+        length => {
+            let detail = format!("it has {length} bytes: at most {MAX_TEXT} are kept");
+            Err(Refusal::Invalid { pointer, detail })
+        }
+    }
+}
+
 impl RunRequest {
     /// Refuses what contradicts itself. Nothing is accepted and then ignored.
     ///
@@ -42,6 +57,7 @@ impl RunRequest {
     /// [`Refusal::Invalid`] with the place.
     pub(crate) fn validate(&self) -> Result<(), Refusal> {
         let invalid = |pointer, detail: &str| Err(Refusal::Invalid { pointer, detail: detail.to_owned() });
+        check_text("/data/attributes/message", &self.message)?;
         if self.refresh_only && self.destroy {
             return invalid(
                 "/data/attributes/refresh-only",
@@ -117,6 +133,8 @@ mod tests {
         let variable = |key: &str, value: &str| RunVariable { key: key.into(), value: value.into() };
         let table = [
             (plain(), None),
+            (RunRequest { message: "é".repeat(2048), ..plain() }, None),
+            (RunRequest { message: "é".repeat(2049), ..plain() }, Some("message")),
             (RunRequest { refresh_only: true, destroy: true, ..plain() }, Some("refresh-only")),
             (RunRequest { refresh_only: true, skip_refresh: true, ..plain() }, Some("refresh")),
             (

@@ -60,10 +60,15 @@ impl Query {
         self.get(name).map(parse).transpose()
     }
 
-    /// `page[number]` from 1 on, and `page[size]`, which is held between 1 and 100.
+    /// `page[number]` from 1 on, and `page[size]`, of which no more than 100 are given. 0 is what Go clients have for
+    /// what was not set, and a page beyond the last is empty.
     pub(crate) fn page(&self) -> Result<PageRequest> {
-        let number = self.number("page[number]")?.unwrap_or(1).max(1);
-        let size = self.number("page[size]")?.unwrap_or(DEFAULT_PAGE_SIZE).clamp(1, MAX_PAGE_SIZE);
+        let given = |name| -> Result<Option<u32>> {
+            let number: Option<u64> = self.number(name)?;
+            Ok(number.filter(|number| *number > 0).map(|number| u32::try_from(number).unwrap_or(u32::MAX)))
+        };
+        let number = given("page[number]")?.unwrap_or(1);
+        let size = given("page[size]")?.unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
         Ok(PageRequest { number, size })
     }
 
@@ -179,8 +184,11 @@ mod tests {
         let page = |text| query(text).page().map(|page| (page.number, page.size)).ok();
         assert_eq!(page(""), Some((1, 20)));
         assert_eq!(page("page%5Bnumber%5D=3&page[size]=7"), Some((3, 7)));
-        assert_eq!(page("page[number]=0&page[size]=0"), Some((1, 1)));
+        assert_eq!(page("page[number]=0&page[size]=0"), Some((1, 20)));
         assert_eq!(page("page[size]=1000"), Some((1, 100)));
+        assert_eq!(page("page[number]=5000000000&page[size]=5000000000"), Some((u32::MAX, 100)));
+        assert_eq!(page("page[size]=-1"), None);
+        assert_eq!(page("page[size]=1.5"), None);
         assert_eq!(page("page[number]=&page[size]="), Some((1, 20)));
         assert_eq!(page("page[number]=two"), None);
         assert_eq!(page("page[number]=-1"), None);
