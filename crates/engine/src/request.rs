@@ -11,7 +11,7 @@ use crate::variables;
 pub struct RunRequest {
     /// Why; a line for people.
     pub message: String,
-    /// Where the request came from: `tfe-api`, `tfe-ui`, `terraform+cloud`, …
+    /// Where the request came from: `tfe-api`, `terraform+cloud`, `signalbox-cli`, …
     pub source: String,
     /// Make a plan and nothing else.
     pub plan_only: bool,

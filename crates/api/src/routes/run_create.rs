@@ -2,6 +2,7 @@
 //! refused with its place; nothing is accepted and then ignored.
 
 use axum::http::HeaderMap;
+use axum::http::header::USER_AGENT;
 use engine::RunRequest;
 use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 use serde::Deserialize;
@@ -190,7 +191,10 @@ impl Wanted {
     }
 }
 
-/// Where a run comes from, by the headers that the terraform CLI sends (tfe-api.md 0.3).
+/// The source of runs that the command line of this program started.
+const COMMAND_LINE: &str = "signalbox-cli";
+
+/// Where a run comes from, by the headers that the terraform CLI sends (tfe-api.md 0.3), and our own.
 pub(super) fn source(headers: &HeaderMap) -> &'static str {
     let is =
         |name: &str, value: &str| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes());
@@ -198,6 +202,8 @@ pub(super) fn source(headers: &HeaderMap) -> &'static str {
         "terraform+cloud"
     } else if headers.contains_key("terraform-version") {
         "terraform"
+    } else if headers.get(USER_AGENT).is_some_and(|agent| agent.as_bytes().starts_with(b"signalbox/")) {
+        COMMAND_LINE
     } else {
         "tfe-api"
     }
@@ -206,6 +212,7 @@ pub(super) fn source(headers: &HeaderMap) -> &'static str {
 fn default_message(source: &str) -> &'static str {
     match source {
         "terraform" | "terraform+cloud" => "Queued manually using Terraform",
+        COMMAND_LINE => "Queued manually via the CLI",
         _ => "Queued manually via the API",
     }
 }
@@ -293,6 +300,19 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_run_without_a_message_says_by_what_it_was_queued() {
+        for (source, message) in [
+            ("terraform", "Queued manually using Terraform"),
+            ("terraform+cloud", "Queued manually using Terraform"),
+            ("signalbox-cli", "Queued manually via the CLI"),
+            ("tfe-api", "Queued manually via the API"),
+        ] {
+            let request = wanted(body(json!({ "message": " " }))).unwrap().request(None, source).unwrap();
+            assert_eq!(request.message, message);
+        }
+    }
+
     fn version(speculative: bool, status: ConfigurationStatus) -> ConfigurationVersion {
         ConfigurationVersion {
             id: ConfigurationVersionId::from_entropy([4; 16]),
@@ -360,6 +380,8 @@ mod tests {
             "terraform+cloud"
         );
         assert_eq!(with(&[("terraform-version", "1.11.4")]), "terraform");
+        assert_eq!(with(&[("user-agent", "signalbox/0.1.0")]), "signalbox-cli");
+        assert_eq!(with(&[("user-agent", "go-tfe")]), "tfe-api");
         assert_eq!(with(&[]), "tfe-api");
     }
 }
