@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use engine::Engine;
+use jiff::Timestamp;
 use lifecycle::Stage;
 use lifecycle::id::RunId;
 use store::Store;
@@ -53,8 +54,8 @@ impl ApiState {
         format!("{}{path}", self.0.public_url)
     }
 
-    /// The address of a log, which carries its own permission.
+    /// The address of a log, which carries its own permission for a day.
     pub(crate) fn log_read_url(&self, run: RunId, stage: Stage) -> String {
-        self.url(&format!("/logs/{run}/{stage}/{}", self.0.log_key.secret(run, stage)))
+        self.url(&format!("/logs/{run}/{stage}/{}", self.0.log_key.secret(run, stage, Timestamp::now())))
     }
 }

@@ -76,6 +76,7 @@ async fn the_secret_in_the_path_is_what_opens_a_log() {
         assert_eq!(server.get("owner", &path).await.status, 404, "{path}");
     }
     assert_eq!(server.get("", &path).await.bytes, [2]);
+    // the same for an hour: this test does not run at its turn
     assert_eq!(log_path(&server, run).await, path);
 }
 

@@ -16,5 +16,5 @@ pub(crate) use error::{ApiError, Fault, Result};
 pub(crate) use layers::layered;
 pub(crate) use path::{Id, Identity, Name, identity};
 pub(crate) use query::{Include, Query};
-pub(crate) use secret::LogKey;
 pub use secret::LogKeyError;
+pub(crate) use secret::{LogKey, Secret};

@@ -1,8 +1,8 @@
 //! Addresses that carry their own permission: a keyed digest in the path (tfe-api.md 0.5).
 //!
 //! Clients fetch logs without a token and replace the query, so the secret has to stand in the path. It
-//! is HMAC-SHA256 over run and stage with a key of this data directory: it can't be guessed, gives
-//! nothing else away, and stays good for as long as the log is there.
+//! is a time, and HMAC-SHA256 over run, stage and that time with a key of this data directory: it can't be
+//! guessed, gives nothing else away, and is good until then. Each read of a plan or an apply gives a new one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,12 +10,28 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use jiff::Timestamp;
 use lifecycle::Stage;
 use lifecycle::id::RunId;
 use sha2::Sha256;
 
 const FILE: &str = "log-key";
 const LENGTH: usize = 32;
+
+/// How long an address is good at least, in seconds: the terraform CLI asks for it once and follows a whole plan by
+/// it. As long as those of Terraform Enterprise.
+const GOOD_FOR: i64 = 25 * 3600;
+/// The times at which addresses expire are multiples of this.
+const ROUND: i64 = 3600;
+
+/// What a secret is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Secret {
+    Good,
+    /// It was good once.
+    Expired,
+    Wrong,
+}
 
 /// The key of the addresses of logs can't be read or made.
 #[derive(Debug, thiserror::Error)]
@@ -57,25 +73,39 @@ impl LogKey {
         Ok(Self(key))
     }
 
-    fn mac(&self, run: RunId, stage: Stage) -> Hmac<Sha256> {
+    fn mac(&self, run: RunId, stage: Stage, expires: i64) -> Hmac<Sha256> {
         #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key");
-        mac.update(format!("{run}/{stage}").as_bytes());
+        mac.update(format!("{run}/{stage}/{expires}").as_bytes());
         mac
     }
 
-    /// The secret of the address of this log.
-    pub(crate) fn secret(&self, run: RunId, stage: Stage) -> String {
-        self.mac(run, stage).finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    /// The secret of the address of this log, given out at this time. It stays the same for an hour, so that
+    /// documents that say the same are the same.
+    pub(crate) fn secret(&self, run: RunId, stage: Stage, now: Timestamp) -> String {
+        let expires = (now.as_second().div_euclid(ROUND) + 1) * ROUND + GOOD_FOR;
+        let mac = self.mac(run, stage, expires).finalize().into_bytes();
+        mac.iter().fold(format!("{expires}-"), |secret, byte| secret + &format!("{byte:02x}"))
     }
 
-    /// Whether it is that secret, in a time that does not depend on where it differs.
-    pub(crate) fn is_secret(&self, run: RunId, stage: Stage, secret: &str) -> bool {
+    /// What a secret is worth at this time, found out in a time that does not depend on where it differs.
+    pub(crate) fn check(&self, run: RunId, stage: Stage, secret: &str, now: Timestamp) -> Secret {
+        let Some((expires, mac)) = secret.split_once('-') else { return Secret::Wrong };
+        match expires.parse() {
+            Ok(expires) if !self.is_mac(run, stage, expires, mac) => Secret::Wrong,
+            Ok(expires) if expires <= now.as_second() => Secret::Expired,
+            Ok(_) => Secret::Good,
+            Err(_) => Secret::Wrong,
+        }
+    }
+
+    fn is_mac(&self, run: RunId, stage: Stage, expires: i64, secret: &str) -> bool {
         let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let (pairs, rest) = secret.as_bytes().as_chunks::<2>();
         let bytes: Option<Vec<u8>> =
             pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect();
-        rest.is_empty() && bytes.is_some_and(|bytes| self.mac(run, stage).verify_slice(&bytes).is_ok())
+        rest.is_empty()
+            && bytes.is_some_and(|bytes| self.mac(run, stage, expires).verify_slice(&bytes).is_ok())
     }
 }
 
@@ -85,6 +115,10 @@ mod tests {
 
     use super::*;
 
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
     fn run(n: u8) -> RunId {
         RunId::from_entropy([n; 16])
     }
@@ -92,21 +126,40 @@ mod tests {
     #[test]
     fn a_secret_opens_one_log_and_no_other() {
         let key = LogKey([7; LENGTH]);
-        let secret = key.secret(run(1), Stage::Plan);
-        assert_eq!(secret.len(), 64);
-        assert!(key.is_secret(run(1), Stage::Plan, &secret));
-        assert!(!key.is_secret(run(1), Stage::Apply, &secret));
-        assert!(!key.is_secret(run(2), Stage::Plan, &secret));
-        assert!(!LogKey([8; LENGTH]).is_secret(run(1), Stage::Plan, &secret));
-        for wrong in ["", "00", &secret[1..], &secret[2..], &format!("{secret}00"), &"é".repeat(32)] {
-            assert!(!key.is_secret(run(1), Stage::Plan, wrong), "{wrong}");
+        let secret = key.secret(run(1), Stage::Plan, at(0));
+        let check = |key: &LogKey, n, stage, secret: &str| key.check(run(n), stage, secret, at(0));
+        assert_eq!(check(&key, 1, Stage::Plan, &secret), Secret::Good);
+        assert_eq!(check(&key, 1, Stage::Apply, &secret), Secret::Wrong);
+        assert_eq!(check(&key, 2, Stage::Plan, &secret), Secret::Wrong);
+        assert_eq!(check(&LogKey([8; LENGTH]), 1, Stage::Plan, &secret), Secret::Wrong);
+        let (expires, mac) = secret.split_once('-').unwrap();
+        let later = format!("{}-{mac}", expires.parse::<i64>().unwrap() + 1);
+        let cut = format!("{expires}-{}", &mac[2..]);
+        for wrong in
+            ["", "-", "00", "-00", mac, &secret[1..], &later, &cut, &format!("{secret}00"), &"é".repeat(32)]
+        {
+            assert_eq!(check(&key, 1, Stage::Plan, wrong), Secret::Wrong, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_secret_is_good_for_a_day_and_an_hour_and_then_known_to_have_expired() {
+        let key = LogKey([7; LENGTH]);
+        for given in [0, 1, 3599, 3600] {
+            let secret = key.secret(run(1), Stage::Plan, at(given));
+            let check = |seconds| key.check(run(1), Stage::Plan, &secret, at(seconds));
+            assert_eq!(check(given + GOOD_FOR), Secret::Good, "given out at {given}");
+            assert_eq!(check(given + GOOD_FOR + ROUND), Secret::Expired, "given out at {given}");
+        }
+        let secret = |seconds| key.secret(run(1), Stage::Plan, at(seconds));
+        assert_eq!(secret(3600), secret(7199));
+        assert_ne!(secret(7199), secret(7200));
     }
 
     #[test]
     fn the_key_stays_and_only_its_owner_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
-        let secret = || LogKey::load_or_create(folder.path()).unwrap().secret(run(1), Stage::Plan);
+        let secret = || LogKey::load_or_create(folder.path()).unwrap().secret(run(1), Stage::Plan, at(0));
         let first = secret();
         assert_eq!(first, secret());
         let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode();

@@ -5,11 +5,12 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
+use jiff::Timestamp;
 use lifecycle::Stage;
 use lifecycle::id::RunId;
 
 use crate::document::stage;
-use crate::ground::{ApiError, Query, Result};
+use crate::ground::{ApiError, Query, Result, Secret};
 use crate::{ApiState, log};
 
 pub(super) fn router() -> Router<ApiState> {
@@ -24,8 +25,10 @@ async fn read(
     let not_found = || ApiError::not_found("log");
     let run: RunId = run.parse().map_err(|_| not_found())?;
     let stage = stage_of(&stage).ok_or_else(not_found)?;
-    if !api.log_key().is_secret(run, stage, &secret) {
-        return Err(not_found());
+    match api.log_key().check(run, stage, &secret, Timestamp::now()) {
+        Secret::Good => {}
+        Secret::Expired => return Err(ApiError::expired()),
+        Secret::Wrong => return Err(not_found()),
     }
     let offset = query.number("offset")?.unwrap_or(0);
     let limit = query.number::<u64>("limit")?.map(|limit| limit.min(log::MAX_LIMIT));
