@@ -61,7 +61,7 @@ impl ApiError {
         Self::new(StatusCode::UNAUTHORIZED, "a valid token is needed: Authorization: Bearer TOKEN")
     }
 
-    /// 404: it is not there, or they may not see it, or may not do this. Which of these is not told.
+    /// 404: it is not there, or they may not see it. Which of these is not told. `what`: as it was asked for.
     pub(crate) fn not_found(what: impl std::fmt::Display) -> Self {
         Refusal::not_found(what).into()
     }
@@ -109,6 +109,14 @@ impl ApiError {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, what)
     }
 
+    /// 503: whoever asked can't know it, and somebody has to be told.
+    fn no_space(error: &impl std::fmt::Display) -> Self {
+        tracing::error!(%error, "the data directory has no space left");
+        let detail =
+            "the daemon's data directory has no space left: nothing was changed; free some space there";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+    }
+
     /// 500, for what is in the daemon's own log alone.
     pub(crate) fn internal() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the daemon failed to do this; its log says why")
@@ -133,9 +141,10 @@ impl From<store::Error> for ApiError {
         use store::DatabaseFailure::{Busy, Full};
         match error {
             store::Error::NotFound(what) => Self::not_found(what),
-            error @ store::Error::Database { kind: Busy | Full, .. } => {
+            store::Error::Database { kind: Full, .. } => Self::no_space(&error),
+            store::Error::Database { kind: Busy, .. } => {
                 tracing::error!(%error, "the store refuses work");
-                let detail = "the daemon's store can't take this now; its log says why";
+                let detail = "another process holds the daemon's database, a backup for instance: try again";
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
             }
             error => {
@@ -163,6 +172,9 @@ impl From<Refusal> for ApiError {
 
 impl From<std::io::Error> for ApiError {
     fn from(error: std::io::Error) -> Self {
+        if matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded) {
+            return Self::no_space(&error);
+        }
         tracing::error!(%error, "a file could not be read");
         Self::internal()
     }
@@ -227,6 +239,7 @@ mod tests {
         let full = |kind| store::Error::Database { kind, reason: "disk I/O error at 0x1".into() };
         let table = [
             (ApiError::from(Refusal::NotFound { what: "run run-1".into() }), 404),
+            (Refusal::NotAuthorized { workspace: "dns".into(), needs: lifecycle::Access::Owner }.into(), 404),
             (Refusal::Illegal(illegal).into(), 409),
             (Refusal::Conflict("locked".into()).into(), 409),
             (Refusal::Invalid { pointer: "/data", detail: "no".into() }.into(), 422),
@@ -236,13 +249,23 @@ mod tests {
             (full(store::DatabaseFailure::Corrupt).into(), 500),
             (store::Error::NotFound("run run-1".into()).into(), 404),
             (std::io::Error::other("/var/lib/secret").into(), 500),
+            (std::io::Error::from(std::io::ErrorKind::StorageFull).into(), 503),
             (ApiError::unauthorized(), 401),
             (ApiError::bad_request("no"), 400),
             (ApiError::too_large(1), 413),
-            (Refusal::NotAuthorized { workspace: "dns".into(), needs: lifecycle::Access::Owner }.into(), 404),
         ];
         for (error, status) in table {
             assert_eq!(error.status().as_u16(), status, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_told_in_words_that_somebody_can_act_on() {
+        let database = store::Error::Database { kind: store::DatabaseFailure::Full, reason: "13".into() };
+        let file = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        for error in [ApiError::from(database), file.into()] {
+            let told = format!("{error:?}");
+            assert!(told.contains("no space left") && told.contains("nothing was changed"), "{told}");
         }
     }
 
