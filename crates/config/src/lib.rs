@@ -103,7 +103,7 @@ mod values;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Related, Severity};
 pub use host::{Host, SystemHost};
-pub use load::Loaded;
+pub use load::{Checked, Loaded};
 pub use model::{
     Config, GitSource, OWNERS, PolicySetConfig, ServerConfig, Source, TeamConfig, UserConfig, WorkspaceConfig,
 };

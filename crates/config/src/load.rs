@@ -24,6 +24,27 @@ pub struct Loaded {
     pub warnings: Diagnostics,
 }
 
+/// All that was found in a config file, whether it can be used or not.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// Mistakes and warnings.
+    pub findings: Diagnostics,
+    /// The configuration as far as it could be read: without what a mistake was found in, and so not for use unless
+    /// there is none. `None` if the file is no HCL.
+    pub config: Option<Config>,
+}
+
+impl Checked {
+    fn usable(self) -> Result<Loaded, Diagnostics> {
+        match self.config {
+            Some(config) if self.findings.count(Severity::Error) == 0 => {
+                Ok(Loaded { config, warnings: self.findings })
+            }
+            _ => Err(self.findings),
+        }
+    }
+}
+
 impl Config {
     /// Reads a config file.
     ///
@@ -31,19 +52,19 @@ impl Config {
     ///
     /// Everything that is wrong with it, and the warnings.
     pub fn load(path: &Path, host: &dyn Host) -> Result<Loaded, Diagnostics> {
+        Self::check(path, host).usable()
+    }
+
+    /// Reads a config file for the sake of what is wrong with it.
+    pub fn check(path: &Path, host: &dyn Host) -> Checked {
         let name = path.display().to_string();
         let content = match host.read_file(path) {
             Ok(content) => content,
             Err(error) => {
                 let message = format!("can't read the config file: {error}");
                 let help = "name a file that the daemon may read";
-                return Err(alone(
-                    SourceFile::new(name, String::new()),
-                    Code::Unreadable,
-                    message,
-                    help,
-                    None,
-                ));
+                let source = SourceFile::new(name, String::new());
+                return alone(source, Code::Unreadable, message, help, None);
             }
         };
         match String::from_utf8(content) {
@@ -52,7 +73,7 @@ impl Config {
                 let valid = error.utf8_error().valid_up_to();
                 let source = SourceFile::new(name, String::from_utf8_lossy(error.as_bytes()).into_owned());
                 let message = "the config file is not UTF-8".to_owned();
-                Err(alone(source, Code::InvalidUtf8, message, "save it as UTF-8", Some(valid)))
+                alone(source, Code::InvalidUtf8, message, "save it as UTF-8", Some(valid))
             }
         }
     }
@@ -63,12 +84,12 @@ impl Config {
     ///
     /// Everything that is wrong with it, and the warnings.
     pub fn parse(text: &str, file: &Path, host: &dyn Host) -> Result<Loaded, Diagnostics> {
-        read(text, file.display().to_string(), file, host)
+        read(text, file.display().to_string(), file, host).usable()
     }
 }
 
 /// One finding that leaves nothing else to be looked at.
-fn alone(source: SourceFile, code: Code, message: String, help: &str, at: Option<usize>) -> Diagnostics {
+fn alone(source: SourceFile, code: Code, message: String, help: &str, at: Option<usize>) -> Checked {
     let finding = Diagnostic {
         code,
         severity: Severity::Error,
@@ -79,33 +100,30 @@ fn alone(source: SourceFile, code: Code, message: String, help: &str, at: Option
         help: Some(help.to_owned()),
         related: Vec::new(),
     };
-    Diagnostics { source: Arc::new(source), findings: vec![finding] }
+    let findings = Diagnostics { source: Arc::new(source), findings: vec![finding] };
+    Checked { findings, config: None }
 }
 
-fn read(text: &str, name: String, path: &Path, host: &dyn Host) -> Result<Loaded, Diagnostics> {
+fn read(text: &str, name: String, path: &Path, host: &dyn Host) -> Checked {
     // some editors put a byte order mark in front
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // fails for an empty path, or where there is no current directory: then paths stay relative
     let file = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let base = file.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut context = Context::new(host, &base, SourceFile::new(name, text.to_owned()));
-    let config = parse(text, &mut context).and_then(|body| decode(&body, file.clone(), &mut context));
-    let findings = context.finish();
-    match config {
-        Some(config) if findings.count(Severity::Error) == 0 => Ok(Loaded { config, warnings: findings }),
-        _ => Err(findings),
-    }
+    let config = parse(text, &mut context).map(|body| decode(&body, file.clone(), &mut context));
+    Checked { findings: context.finish(), config }
 }
 
-/// `None` if something is missing altogether. Other mistakes are only in the findings.
-fn decode(body: &Body, file: PathBuf, context: &mut Context<'_>) -> Option<Config> {
+/// Mistakes are in the findings; what they are in is left out.
+fn decode(body: &Body, file: PathBuf, context: &mut Context<'_>) -> Config {
     let fields = Fields::read(body, "the config file".into(), &(0..0), &FILE, context);
     let users = labelled(&fields, "user", |names| &mut names.users, context);
     let teams = labelled(&fields, "team", |names| &mut names.teams, context);
     let policy_sets = labelled(&fields, "policy_set", |names| &mut names.policy_sets, context);
     let workspaces = labelled(&fields, "workspace", |names| &mut names.workspaces, context);
 
-    let organization = fields.required("organization", context).map(|Name(name)| name);
+    let organization = fields.required("organization", context).map_or_else(String::new, |Name(name)| name);
     let server = sections::server(fields.blocks("server"), context);
     let mut tokens = Tokens::new();
     let users = decoded(users, |name, block| sections::user(name, block, &mut tokens, context));
@@ -113,7 +131,7 @@ fn decode(body: &Body, file: PathBuf, context: &mut Context<'_>) -> Option<Confi
     let teams = decoded(teams, |name, block| sections::team(name, block, context));
     let policy_sets = decoded(policy_sets, |name, block| sections::policy_set(name, block, context));
     let workspaces = decoded(workspaces, |name, block| sections::workspace(name, block, context));
-    Some(Config { file, server, organization: organization?, users, teams, policy_sets, workspaces })
+    Config { file, server, organization, users, teams, policy_sets, workspaces }
 }
 
 /// The blocks of one type with their names; the names are now known.

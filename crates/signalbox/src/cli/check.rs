@@ -2,23 +2,21 @@
 
 use std::path::Path;
 
-use config::{Config, Diagnostics, Severity, SystemHost};
+use config::{Checked, Config, Severity, SystemHost};
 use serde_json::json;
 
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::paint;
 
-/// Every mistake at once, with its place. Warnings are shown and are no mistakes.
+/// Every mistake at once, with its place: those of the file and those of the policy sets that it names. Warnings are
+/// shown and are no mistakes.
 pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
-    let loaded = Config::load(file, &SystemHost);
-    let (findings, exit) = match &loaded {
-        Ok(loaded) => (&loaded.warnings, Exit::Success),
-        Err(mistakes) => (mistakes, Exit::Usage),
-    };
+    let Checked { findings, config } = Config::check(file, &SystemHost);
+    let broken = config.as_ref().map(broken_policy_sets).unwrap_or_default();
+    let mistakes = findings.count(Severity::Error) + broken.len();
+    let exit = if mistakes == 0 && config.is_some() { Exit::Success } else { Exit::Usage };
     if output.json {
-        let broken = loaded.as_ref().map(|loaded| broken_policy_sets(&loaded.config)).unwrap_or_default();
-        let exit = if broken.is_empty() { exit } else { Exit::Usage };
         let document = json!({
             "file": file.display().to_string(),
             "valid": exit == Exit::Success,
@@ -30,26 +28,17 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
         output.document(&document, false)?;
         return Ok(exit);
     }
-    if let Ok(loaded) = &loaded {
-        let broken = broken_policy_sets(&loaded.config);
-        if !broken.is_empty() {
-            for mistake in &broken {
-                output.note(mistake);
-            }
-            let bad = output.notes.with(paint::BAD, "error:");
-            output.note(&format!("{bad} {} can't be loaded", plural(broken.len(), "policy set")));
-            return Ok(Exit::Usage);
-        }
-    }
     let rendered = findings.render(output.notes.colour());
     if !rendered.is_empty() {
         output.note(rendered.trim_end_matches('\n'));
         output.note("");
     }
-    let counts = counts(findings);
-    match &loaded {
-        Ok(loaded) => {
-            let config = &loaded.config;
+    for mistake in &broken {
+        output.note(&format!("{} {mistake}\n", output.notes.with(paint::BAD, "error:")));
+    }
+    let counts = counts(mistakes, findings.count(Severity::Warning));
+    match config {
+        Some(config) if exit == Exit::Success => {
             let has = [
                 plural(config.workspaces.len(), "workspace"),
                 plural(config.users.len(), "user"),
@@ -60,7 +49,7 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
             let counts = if counts.is_empty() { counts } else { format!("; {counts}") };
             output.print(&format!("{}: {good}: {}{counts}\n", file.display(), has.join(", ")))?;
         }
-        Err(_) => {
+        _ => {
             let bad = output.notes.with(paint::BAD, "error:");
             output.note(&format!("{bad} {} can't be used: {counts}", file.display()));
         }
@@ -80,10 +69,9 @@ pub(crate) fn broken_policy_sets(config: &Config) -> Vec<String> {
         .collect()
 }
 
-fn counts(findings: &Diagnostics) -> String {
-    [(Severity::Error, "mistake"), (Severity::Warning, "warning")]
+fn counts(mistakes: usize, warnings: usize) -> String {
+    [(mistakes, "mistake"), (warnings, "warning")]
         .into_iter()
-        .map(|(severity, name)| (findings.count(severity), name))
         .filter(|(count, _)| *count > 0)
         .map(|(count, name)| plural(count, name))
         .collect::<Vec<_>>()
