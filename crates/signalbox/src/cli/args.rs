@@ -33,24 +33,42 @@ pub(crate) struct Cli {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Address of the daemon
-    #[arg(
-        long, global = true, value_name = "URL", env = "SIGNALBOX_ADDRESS", hide_env_values = true,
-        default_value = "http://127.0.0.1:8080", value_hint = ValueHint::Url
-    )]
-    pub(crate) address: String,
-    /// Your token; the environment is the safer place, since others can see command lines
-    #[arg(long, global = true, value_name = "TOKEN", env = "SIGNALBOX_TOKEN", hide_env_values = true)]
-    pub(crate) token: Option<String>,
+    /// Address of the daemon; if not given, SIGNALBOX_ADDRESS or else http://127.0.0.1:8080
+    #[arg(long, global = true, value_name = "URL", value_hint = ValueHint::Url)]
+    address: Option<String>,
+    /// Your token; if not given, SIGNALBOX_TOKEN, which is safer, since others can see command lines
+    #[arg(long, global = true, value_name = "TOKEN")]
+    token: Option<String>,
     /// JSON instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Form of the program's own log, which goes to stderr; RUST_LOG says how much of it
-    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t)]
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t, hide_short_help = true)]
     pub(crate) log_format: LogFormat,
     /// Colours, terraform's included
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, hide_short_help = true)]
     pub(crate) color: Color,
+}
+
+// looked up here and not by clap, whose usage lines show what the environment gives as if it had to be typed
+impl Global {
+    /// The address of the daemon.
+    pub(crate) fn address(&self) -> String {
+        given(self.address.as_deref(), "SIGNALBOX_ADDRESS").unwrap_or_else(|| DEFAULT_ADDRESS.to_owned())
+    }
+
+    /// The user's token, if there is one.
+    pub(crate) fn token(&self) -> Option<String> {
+        given(self.token.as_deref(), "SIGNALBOX_TOKEN")
+    }
+}
+
+const DEFAULT_ADDRESS: &str = "http://127.0.0.1:8080";
+
+/// What stands on the command line, or else in the environment; nothing there is as good as absent.
+fn given(argument: Option<&str>, variable: &str) -> Option<String> {
+    let value = argument.map(str::to_owned).or_else(|| std::env::var(variable).ok());
+    value.filter(|value| !value.is_empty())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -13,12 +13,12 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(global: &Global, output: Output) -> Result<Self, Failure> {
-        let token = global.token.as_deref().filter(|token| !token.is_empty()).ok_or_else(|| {
+        let token = global.token().ok_or_else(|| {
             Failure::usage(
                 "there is no token",
                 "set SIGNALBOX_TOKEN; `signalbox token new USER` makes a token",
             )
         })?;
-        Ok(Self { client: Client::new(&global.address, token)?, output })
+        Ok(Self { client: Client::new(&global.address(), &token)?, output })
     }
 }
