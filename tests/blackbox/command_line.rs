@@ -124,6 +124,93 @@ async fn a_workspace_is_locked_and_unlocked() {
     assert_eq!(code(&cli(&world, "operator", &["workspace", "unlock", "net"]).await), Some(0));
 }
 
+/// `run start`, and wait until the run that it queued is over.
+async fn started(world: &World, arguments: &[&str]) -> client::Run {
+    let output = cli(world, "operator", &[&["--json", "run", "start", "net"], arguments].concat()).await;
+    assert_eq!(code(&output), Some(0), "{}", text(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    world.client("owner").run(&find(&document, "id").expect("an id")).await.expect("the run can be read")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_says_that_the_command_line_queued_it_and_what_its_apply_did() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    world.workspace("net").await;
+    let run = started(&world, &["--auto-apply"]).await;
+    assert_eq!((run.message.as_str(), run.source.as_str()), ("Queued manually via the CLI", "signalbox-cli"));
+    world.reaches(&run, "Applied").await;
+    let shown = text(&cli(&world, "reader", &["run", "show", &run.id]).await.stdout);
+    assert!(shown.contains("finished: 1 to add, 0 to change, 0 to destroy"), "{shown}");
+    assert!(shown.contains("finished: 1 added, 0 changed, 0 destroyed"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_over_is_not_killed_and_that_is_said() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    world.workspace("net").await;
+    let run = started(&world, &[]).await;
+    world.reaches(&run, "Needs Confirmation").await;
+    assert_eq!(code(&cli(&world, "admin", &["run", "cancel", &run.id]).await), Some(0));
+    let refused = cli(&world, "admin", &["run", "cancel", "--force", &run.id]).await;
+    let said = text(&refused.stderr);
+    assert_eq!((code(&refused), said.starts_with("error: ")), (Some(1), true), "{said}");
+    assert!(said.contains("Canceled"), "it says in which state the run is: {said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_nobody_would_read_is_refused_with_its_place() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    world.workspace("net").await;
+    let long = "x".repeat(100_000);
+    for (arguments, place) in [
+        (&["run", "start", "net", "-m", &long][..], "/data/attributes/message"),
+        (&["workspace", "lock", "net", "--reason", &long], "/reason"),
+    ] {
+        let refused = cli(&world, "operator", arguments).await;
+        let said = text(&refused.stderr);
+        assert_eq!(code(&refused), Some(2), "{said}");
+        assert!(said.contains("at most 4096") && said.contains(place), "{said}");
+    }
+    let run = world.queue("net").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    let refused = cli(&world, "operator", &["run", "discard", &run.id, "--comment", &long]).await;
+    assert!(text(&refused.stderr).contains("/comment"), "{}", text(&refused.stderr));
+    assert_eq!(world.run(&run).await.state_name(), "Needs Confirmation", "nothing was changed");
+}
+
+#[test]
+fn a_usage_line_asks_for_nothing_that_the_environment_gives() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = crate::support::command(home.path());
+    command.env("SIGNALBOX_TOKEN", "t").env("SIGNALBOX_ADDRESS", "http://127.0.0.1:1");
+    let said = text(&command.args(["run", "start"]).output().unwrap().stderr);
+    assert!(said.contains("Usage: signalbox run start") && said.contains("<WORKSPACE>"), "{said}");
+    assert!(!said.contains("--token") && !said.contains("--address"), "{said}");
+}
+
+#[test]
+fn a_config_check_tells_mistakes_of_the_file_of_its_policy_sets_and_warnings_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("signalbox.hcl");
+    std::fs::create_dir(home.path().join("rules")).unwrap();
+    std::fs::write(home.path().join("rules/policies.hcl"), "policy \"a\" { query = ").unwrap();
+    let sound = "organization = \"acme\"\nserver {}\npolicy_set \"rules\" {\n  path = \"./rules\"\n  workspaces = [\"*\"]\n}\n";
+    let check = |content: &str| {
+        std::fs::write(&file, content).unwrap();
+        let output =
+            crate::support::command(home.path()).args(["config", "check"]).arg(&file).output().unwrap();
+        (code(&output), text(&output.stderr))
+    };
+    let (status, said) = check(sound);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("policy set \"rules\"") && said.contains("warning[no-owner]"), "{said}");
+    assert!(said.contains("can't be used: 1 mistake, 2 warnings"), "{said}");
+    let (status, said) = check(&format!("{sound}nonsense = 1\n"));
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("policy set \"rules\"") && said.contains("error[unknown-attribute]"), "{said}");
+    assert!(said.contains("can't be used: 2 mistakes, 2 warnings"), "{said}");
+}
+
 #[test]
 fn a_new_token_comes_with_the_line_for_the_config_file() {
     let home = tempfile::tempdir().unwrap();

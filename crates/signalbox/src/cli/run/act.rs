@@ -54,6 +54,10 @@ pub(super) async fn force_cancel(args: &ActionArgs, context: &Context) -> Result
         let message = format!("killing {id} takes admin access to its workspace; nothing was changed");
         return Err(Failure::Local(message));
     }
+    if run.is_final() {
+        // refused by the daemon, in its words: nothing that is over can be killed
+        return act(args, RunAction::ForceCancel, context).await.map(|()| Exit::Success);
+    }
     if run.canceled_at.is_none() {
         act(args, RunAction::Cancel, context).await?;
         run = context.client.run(id).await?;

@@ -66,30 +66,32 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
         Some(name) => format!("{} by {}", time::exact_and_ago(run.created_at, now), safe::line(name)),
         None => time::exact_and_ago(run.created_at, now),
     };
-    let counts =
-        |status: &str, additions: Option<u64>, changes: Option<u64>, destructions: Option<u64>, imports| {
-            match (additions, changes, destructions) {
-                (Some(add), Some(change), Some(destroy)) => {
-                    let imports = match imports {
-                        Some(imports @ 1..) => format!("{imports} to import, "),
-                        _ => String::new(),
-                    };
-                    format!("{status}: {imports}{add} to add, {change} to change, {destroy} to destroy")
-                }
-                _ => status.to_owned(),
-            }
-        };
     let plan = run.plan.as_ref().map(|plan| {
-        let status = safe::line(plan.status.as_str());
-        counts(
-            &status,
-            plan.resource_additions,
-            plan.resource_changes,
-            plan.resource_destructions,
-            plan.resource_imports,
+        let words = ["to import", "to add", "to change", "to destroy"];
+        with_counts(
+            plan.status.as_str(),
+            words,
+            [
+                plan.resource_imports,
+                plan.resource_additions,
+                plan.resource_changes,
+                plan.resource_destructions,
+            ],
         )
     });
-    let apply = run.apply.as_ref().map(|apply| safe::line(apply.status.as_str()));
+    let apply = run.apply.as_ref().map(|apply| {
+        let words = ["imported", "added", "changed", "destroyed"];
+        with_counts(
+            apply.status.as_str(),
+            words,
+            [
+                apply.resource_imports,
+                apply.resource_additions,
+                apply.resource_changes,
+                apply.resource_destructions,
+            ],
+        )
+    });
     let wait = match run.force_cancel_available_at {
         Some(at) if run.is_canceling() && at > now => {
             format!("can be killed in {}", time::took(time::between(now, at)))
@@ -97,9 +99,9 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
         _ => String::new(),
     };
     vec![
+        ("Waits for", safe::line(run.waits_for().unwrap_or_default())),
         ("Workspace", safe::line(run.workspace_name.as_deref().unwrap_or_default())),
         ("Message", safe::line(&run.message)),
-        ("Waits for", safe::line(run.waits_for().unwrap_or_default())),
         ("Queued", queued),
         ("Kind", kind(run)),
         ("Targets", safe::line(&run.target_addrs.join(", "))),
@@ -110,6 +112,18 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
         ("Apply", apply.unwrap_or_default()),
         ("Cancel", wait),
     ]
+}
+
+/// The status of a plan or an apply with what it is about, once that is known. Imports are rare, and are left out
+/// where there are none.
+fn with_counts(status: &str, words: [&str; 4], [imports, counts @ ..]: [Option<u64>; 4]) -> String {
+    let status = safe::line(status);
+    if counts.contains(&None) {
+        return status;
+    }
+    let all = std::iter::once(imports.filter(|imports| *imports > 0)).chain(counts).zip(words);
+    let counted: Vec<_> = all.filter_map(|(count, word)| Some(format!("{} {word}", count?))).collect();
+    format!("{status}: {}", counted.join(", "))
 }
 
 fn kind(run: &Run) -> String {
@@ -159,6 +173,16 @@ mod tests {
 
     use super::*;
     use crate::cli::sample;
+
+    #[test]
+    fn a_plan_and_an_apply_are_shown_with_what_they_are_about_once_that_is_known() {
+        let words = ["imported", "added", "changed", "destroyed"];
+        let shown = |imports, rest| with_counts("finished", words, [imports, rest, rest, rest]);
+        assert_eq!(shown(Some(0), Some(2)), "finished: 2 added, 2 changed, 2 destroyed");
+        assert_eq!(shown(Some(3), Some(0)), "finished: 3 imported, 0 added, 0 changed, 0 destroyed");
+        assert_eq!(shown(None, Some(0)), "finished: 0 added, 0 changed, 0 destroyed");
+        assert_eq!(shown(None, None), "finished");
+    }
 
     #[test]
     fn a_run_is_shown_with_its_history_and_what_can_be_done() {
