@@ -50,6 +50,16 @@ pub struct Place {
     pub length: usize,
 }
 
+impl Place {
+    pub(crate) fn of(source: &Source, span: Span) -> Place {
+        let position = source.position(span.start);
+        let line = source.line(position.line).to_owned();
+        let room = line.len().saturating_sub(position.column - 1).max(1);
+        let length = ((span.end.saturating_sub(span.start)) as usize).clamp(1, room);
+        Place { position, line, length }
+    }
+}
+
 /// An error with its place.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
@@ -101,12 +111,15 @@ impl Error {
     #[must_use]
     pub fn at(mut self, source: &Source, span: Span) -> Error {
         if self.0.place.is_none() {
-            let position = source.position(span.start);
-            let line = source.line(position.line).to_owned();
-            let room = line.len().saturating_sub(position.column - 1).max(1);
-            let length = ((span.end.saturating_sub(span.start)) as usize).clamp(1, room);
-            self.0.place = Some(Place { position, line, length });
+            self.0.place = Some(Place::of(source, span));
         }
+        self
+    }
+
+    /// The same error at a place that may be known, unless it has one already.
+    #[must_use]
+    pub(crate) fn at_place(mut self, place: Option<&Place>) -> Error {
+        self.0.place = self.0.place.or_else(|| place.cloned());
         self
     }
 

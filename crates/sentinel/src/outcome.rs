@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::config::EnforcementLevel;
 use crate::error::Error;
-use crate::eval::Trace;
+use crate::eval::{RuleTrace, Trace};
 use crate::policy::{Evaluation, Outcome};
 use crate::redact::Secrets;
 use crate::value::{Data, show};
@@ -164,7 +164,7 @@ impl Evaluation {
         }
         if !self.trace.rules.is_empty() {
             out.push('\n');
-            write_trace(&mut out, &self.trace);
+            out.push_str(&rules_text(&self.trace.rules));
         }
         out
     }
@@ -196,9 +196,10 @@ fn indented(text: &str, indent: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The rules with their values, `main` first.
-pub(crate) fn write_trace(out: &mut String, trace: &Trace) {
-    let (main, others): (Vec<_>, Vec<_>) = trace.rules.iter().partition(|rule| rule.ident == "main");
+/// The rules with their values as the log of a policy check shows them, `main` first.
+pub fn rules_text(rules: &[RuleTrace]) -> String {
+    let mut out = String::new();
+    let (main, others): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.ident == "main");
     for (at, rule) in main.into_iter().chain(others).enumerate() {
         if at > 0 {
             out.push('\n');
@@ -215,6 +216,7 @@ pub(crate) fn write_trace(out: &mut String, trace: &Trace) {
         }
         let _ = writeln!(out, "  Value:\n{}", indented(&pretty(&rule.value, 0), 4));
     }
+    out
 }
 
 /// Data over several lines, as far as it is nested.
@@ -238,19 +240,7 @@ fn pretty(data: &Data, depth: usize) -> String {
 }
 
 pub(crate) fn trace_json(trace: &Trace, result: Option<bool>, error: Option<&Error>) -> Json {
-    let rules: Map<String, Json> = trace
-        .rules
-        .iter()
-        .map(|rule| {
-            let json = json!({
-                "desc": rule.description,
-                "ident": rule.ident,
-                "position": rule.position,
-                "value": rule.value,
-            });
-            (rule.ident.clone(), json)
-        })
-        .collect();
+    let rules: Map<String, Json> = trace.rules.iter().map(|rule| (rule.ident.clone(), json!(rule))).collect();
     json!({
         "description": trace.description,
         "error": error.map(ToString::to_string),

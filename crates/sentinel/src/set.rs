@@ -29,6 +29,7 @@ pub struct PolicySet {
 struct SetPolicy {
     name: String,
     level: EnforcementLevel,
+    description: Option<String>,
     unit: Result<Arc<Unit>, Error>,
     params: Vec<(String, Data)>,
 }
@@ -62,13 +63,17 @@ impl PolicySet {
     pub fn of(config: Config, files: &dyn Files, folder: &str) -> PolicySet {
         let sources = Sources::new(files);
         let environment = sources.environment(&config, folder);
+        let named_at = config.named_at;
         let policies = config
             .policies
             .into_iter()
             .map(|policy| SetPolicy {
-                unit: sources.unit(folder, &policy.source),
+                unit: sources
+                    .unit(folder, &policy.source)
+                    .map_err(|error| error.at_place(named_at.get(&policy.source))),
                 name: policy.name,
                 level: policy.enforcement_level,
+                description: policy.description,
                 params: policy.params,
             })
             .collect();
@@ -78,6 +83,45 @@ impl PolicySet {
     /// The policies: name and level.
     pub fn policies(&self) -> impl Iterator<Item = (&str, EnforcementLevel)> {
         self.policies.iter().map(|policy| (policy.name.as_str(), policy.level))
+    }
+
+    /// What the policy of that number is for: what the configuration says, or else the comment at the top
+    /// of its file.
+    pub fn description(&self, index: usize) -> Option<&str> {
+        let policy = self.policies.get(index)?;
+        policy.description.as_deref().or_else(|| policy.unit.as_ref().ok()?.description())
+    }
+
+    /// Everything that is known to be wrong before a run is there: policies and imports that cannot be had or
+    /// compiled, imports that nobody defines, parameters of policies without a value. `given`: the names of
+    /// the imports that runs give.
+    ///
+    /// Evaluating such a set is safe; whoever would rather refuse it can.
+    pub fn mistakes(&self, given: &[&str]) -> Vec<Error> {
+        let policies = self.policies.iter().filter_map(|policy| policy.unit.as_ref().err());
+        let mut mistakes: Vec<Error> = policies.chain(self.environment.missing(given)).cloned().collect();
+        for unit in self.units() {
+            mistakes.extend(self.environment.unlinked(unit, given));
+        }
+        for policy in &self.policies {
+            let Ok(unit) = &policy.unit else { continue };
+            let has = |name: &str| self.params.iter().chain(&policy.params).any(|(known, _)| known == name);
+            mistakes.extend(unit.unset_params(has));
+        }
+        // one file may be a policy, a module, or more than one of either
+        mistakes.sort_by_cached_key(ToString::to_string);
+        mistakes.dedup_by_key(|mistake| mistake.to_string());
+        mistakes
+    }
+
+    /// Whether a policy or a module of the set imports this name.
+    pub fn imports(&self, name: &str) -> bool {
+        self.units().any(|unit| unit.imports().any(|import| import == name))
+    }
+
+    fn units(&self) -> impl Iterator<Item = &Arc<Unit>> {
+        let policies = self.policies.iter().filter_map(|policy| policy.unit.as_ref().ok());
+        policies.chain(self.environment.modules())
     }
 
     /// The errors of policies that cannot be run.
@@ -111,7 +155,7 @@ impl PolicySet {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 self.policies.get(at).map(|policy| (at, policy))
             } {
-                done.push((at, self.evaluate_policy(policy, &environment, inputs, limits, host)));
+                done.push((at, self.evaluate_in(policy, &environment, inputs, limits, host)));
             }
             done
         };
@@ -131,7 +175,19 @@ impl PolicySet {
         SetOutcome { policies: outcomes.into_iter().map(|(_, outcome)| outcome).collect() }
     }
 
-    fn evaluate_policy(
+    /// Evaluates the policy of that number; `None` if there are not so many.
+    pub fn evaluate_policy(
+        &self,
+        index: usize,
+        inputs: &Inputs,
+        limits: Limits,
+        host: &dyn Host,
+    ) -> Option<PolicyOutcome> {
+        let policy = self.policies.get(index)?;
+        Some(self.evaluate_in(policy, &self.environment_for(inputs), inputs, limits, host))
+    }
+
+    fn evaluate_in(
         &self,
         policy: &SetPolicy,
         environment: &Environment,

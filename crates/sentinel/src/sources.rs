@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::compile::{Unit, compile};
 use crate::config::{Config, ImportConfig, Mock};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Place};
 use crate::eval::Environment;
 use crate::files::{Files, normalize, read_text};
 use crate::value::Data;
@@ -68,12 +68,15 @@ impl<'f> Sources<'f> {
     /// policies that import it, not to others.
     pub fn environment(&self, config: &Config, folder: &str) -> Environment {
         let mut environment = Environment::default();
+        let at = |source: &str| config.named_at.get(source);
         for (name, import) in &config.imports {
             match import {
-                ImportConfig::Module { source } => self.bind_unit(&mut environment, name, folder, source),
+                ImportConfig::Module { source } => {
+                    self.bind_unit(&mut environment, name, folder, source, at(source));
+                }
                 ImportConfig::Static { source } => match self.json(folder, source) {
                     Ok(data) => environment.set_data(name, data),
-                    Err(error) => environment.set_missing(name, error),
+                    Err(error) => environment.set_missing(name, error.at_place(at(source))),
                 },
                 ImportConfig::Plugin { source: None, config } => {
                     if !self.bind_plan(&mut environment, name, folder, config) {
@@ -83,13 +86,16 @@ impl<'f> Sources<'f> {
                 ImportConfig::Plugin { source: Some(program), .. } => environment.set_missing(
                     name,
                     Error::config(format!("the import `{name}` is the program {program}, which is not run"))
-                        .note("programs are not run, because policies come from many hands; use a module"),
+                        .note("programs are not run, because policies come from many hands; use a module")
+                        .at_place(at(program)),
                 ),
             }
         }
         for (name, mock) in &config.mocks {
             match mock {
-                Mock::Module { source } => self.bind_unit(&mut environment, name, folder, source),
+                Mock::Module { source } => {
+                    self.bind_unit(&mut environment, name, folder, source, at(source));
+                }
                 Mock::Data(data) => environment.set_data(name, data.clone()),
             }
         }
@@ -125,10 +131,17 @@ impl<'f> Sources<'f> {
         true
     }
 
-    fn bind_unit(&self, environment: &mut Environment, name: &str, folder: &str, source: &str) {
+    fn bind_unit(
+        &self,
+        environment: &mut Environment,
+        name: &str,
+        folder: &str,
+        source: &str,
+        named_at: Option<&Place>,
+    ) {
         match self.unit(folder, source) {
             Ok(unit) => environment.set_module(name, unit),
-            Err(error) => environment.set_missing(name, error),
+            Err(error) => environment.set_missing(name, error.at_place(named_at)),
         }
     }
 }

@@ -7,7 +7,7 @@ mod names;
 
 pub use ir::Unit;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::source::Source;
 
 /// Compiles a source file. The result can be shared by policies and threads.
@@ -43,6 +43,19 @@ impl Unit {
     /// The imports, as the file names them.
     pub fn imports(&self) -> impl Iterator<Item = &str> {
         self.imports.iter().map(|import| import.path.as_str())
+    }
+
+    /// The errors of parameters that need a value and have none.
+    pub(crate) fn unset_params(&self, has: impl Fn(&str) -> bool) -> impl Iterator<Item = Error> {
+        let unset = self.params.iter().filter(move |param| param.default.is_none() && !has(&param.name));
+        unset.map(|param| {
+            let name = &param.name;
+            Error::new(ErrorKind::Semantic, format!("the parameter `{name}` has no value"))
+                .note(format!(
+                    "give it a default here, or a value in sentinel.hcl: param \"{name}\" {{ value = … }}"
+                ))
+                .at(&self.source, param.span)
+        })
     }
 
     /// The parameters: name, and whether it needs a value.

@@ -2,7 +2,7 @@
 
 use super::tree::{Block, parse_hcl};
 use super::{Config, EnforcementLevel, ImportConfig, Mock, PolicyConfig};
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::imports::Std;
 use crate::source::{Source, Span};
 use crate::value::{Data, show};
@@ -20,9 +20,14 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
     let mut config = Config::default();
     for block in &root.blocks {
         let reader = Reader { source, block };
+        if let Some((Data::Str(path), span)) = block.attribute("source") {
+            let place = || Place::of(source, span);
+            config.named_at.entry(path.to_text().into_owned()).or_insert_with(place);
+        }
         match block.kind.as_str() {
             "policy" => {
                 let policy = reader.policy()?;
+                config.named_at.entry(policy.source.clone()).or_insert_with(|| Place::of(source, block.span));
                 if config.policies.iter().any(|known| known.name == policy.name) {
                     return Err(reader.error(format!("the policy `{}` is defined twice", policy.name)));
                 }
@@ -135,7 +140,8 @@ impl Reader<'_> {
             })?,
         };
         let source = self.text("source")?.unwrap_or_else(|| format!("{name}.sentinel"));
-        Ok(PolicyConfig { name, source, enforcement_level, params: self.pairs("params")? })
+        let description = self.text("description")?;
+        Ok(PolicyConfig { name, source, enforcement_level, description, params: self.pairs("params")? })
     }
 
     fn import(&self, warnings: &mut Vec<String>) -> Result<(String, ImportConfig), Error> {
@@ -253,6 +259,9 @@ pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Resul
                 }
                 if block.attribute("enforcement_level").is_some() {
                     policy.enforcement_level = change.enforcement_level;
+                }
+                if block.attribute("description").is_some() {
+                    policy.description = change.description;
                 }
                 for (name, value) in change.params {
                     set(&mut policy.params, name, value);

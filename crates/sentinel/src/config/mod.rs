@@ -7,7 +7,9 @@ mod json;
 mod nesting;
 mod tree;
 
-use crate::error::Error;
+use std::collections::HashMap;
+
+use crate::error::{Error, Place};
 use crate::source::Source;
 use crate::value::Data;
 
@@ -55,6 +57,8 @@ pub struct PolicyConfig {
     pub source: String,
     /// What a failure means.
     pub enforcement_level: EnforcementLevel,
+    /// What it is for, if the block says so.
+    pub description: Option<String>,
     /// Values of parameters for this policy only.
     pub params: Vec<(String, Data)>,
 }
@@ -114,6 +118,8 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// Whether it is of the JSON form of before 0.16.
     pub legacy: bool,
+    /// Where each source is named first, by the source.
+    pub(crate) named_at: HashMap<String, Place>,
 }
 
 impl Config {
@@ -151,6 +157,7 @@ impl Config {
         self.globals.extend(other.globals);
         self.params.extend(other.params);
         self.warnings.extend(other.warnings);
+        self.named_at.extend(other.named_at);
         self.test = self.test.take().or(other.test);
         self.sentinel = self.sentinel.take().or(other.sentinel);
         Ok(())

@@ -104,6 +104,46 @@ impl Environment {
         self.imports.get(name).cloned().or_else(|| Std::lookup(name).map(Binding::Std))
     }
 
+    /// The compiled files that can be imported.
+    pub(crate) fn modules(&self) -> impl Iterator<Item = &Arc<Unit>> {
+        self.imports.values().filter_map(|binding| match binding {
+            Binding::Module(unit) => Some(unit),
+            _ => None,
+        })
+    }
+
+    /// Why imports cannot be had, but for those that will be `given`.
+    pub(crate) fn missing(&self, given: &[&str]) -> impl Iterator<Item = &Error> {
+        self.imports.iter().filter_map(|(name, binding)| match binding {
+            Binding::Missing(error) if !given.contains(&name.as_str()) => Some(error),
+            _ => None,
+        })
+    }
+
+    /// The errors of a file that imports what neither is defined nor will be `given`.
+    pub(crate) fn unlinked(&self, unit: &Unit, given: &[&str]) -> Vec<Error> {
+        unit.imports
+            .iter()
+            .filter(|import| !given.contains(&import.path.as_str()) && self.get(&import.path).is_none())
+            .map(|import| self.unknown(&import.path, given).at(&unit.source, import.span))
+            .collect()
+    }
+
+    fn unknown(&self, path: &str, given: &[&str]) -> Error {
+        let error = Error::new(ErrorKind::Semantic, format!("there is no import `{path}`"));
+        let near = self
+            .names()
+            .chain(given.iter().copied())
+            .map(|name| (strsim::damerau_levenshtein(name, path), name))
+            .filter(|(distance, _)| *distance <= 2)
+            .min();
+        match near {
+            Some((_, name)) => error.note(format!("did you mean `{name}`?")),
+            None => error
+                .note("it is no standard import, and the configuration has no module or mock of this name"),
+        }
+    }
+
     fn names(&self) -> impl Iterator<Item = &str> {
         self.imports.keys().map(String::as_str).chain(Std::NAMES)
     }
@@ -117,7 +157,7 @@ impl Evaluator<'_> {
             Some(Binding::Host(host)) => Imported::Host(host),
             Some(Binding::Module(unit)) => Imported::Module(self.module(&unit, &import.path)?),
             Some(Binding::Missing(error)) => return Err(error),
-            None => return Err(self.unknown(&import.path)),
+            None => return Err(self.bindings.unknown(&import.path, &[])),
         };
         if import.members.is_empty() {
             return Ok(imported);
@@ -159,20 +199,5 @@ impl Evaluator<'_> {
         self.loading.pop();
         self.modules.insert(Arc::as_ptr(unit), index);
         Ok(index)
-    }
-
-    fn unknown(&self, path: &str) -> Error {
-        let error = Error::new(ErrorKind::Semantic, format!("there is no import `{path}`"));
-        let near = self
-            .bindings
-            .names()
-            .map(|name| (strsim::damerau_levenshtein(name, path), name))
-            .filter(|(distance, _)| *distance <= 2)
-            .min();
-        match near {
-            Some((_, name)) => error.note(format!("did you mean `{name}`?")),
-            None => error
-                .note("it is no standard import, and the configuration has no module or mock of this name"),
-        }
     }
 }

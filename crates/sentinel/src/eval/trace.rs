@@ -1,19 +1,31 @@
 //! What an evaluation leaves behind for people: rules with their values, prints, the description.
 
+use serde::{Deserialize, Serialize};
+
 use crate::source::Position;
 use crate::value::Data;
 
-/// A rule that was evaluated.
-#[derive(Debug, Clone)]
+/// A rule that was evaluated. As JSON it has the names of the reference's traces.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RuleTrace {
     /// The name it is assigned to.
     pub ident: String,
     /// The comment directly above it; empty when there is none.
+    #[serde(rename = "desc")]
     pub description: String,
     /// Where it is.
     pub position: Position,
-    /// Its value.
+    /// Its value; in JSON it is left out when it is undefined.
+    #[serde(default = "undefined", skip_serializing_if = "is_undefined")]
     pub value: Data,
+}
+
+fn undefined() -> Data {
+    Data::Undefined
+}
+
+fn is_undefined(value: &Data) -> bool {
+    matches!(value, Data::Undefined)
 }
 
 /// The trace of one evaluation.

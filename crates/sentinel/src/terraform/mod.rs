@@ -34,6 +34,20 @@ pub struct Documents {
     pub run: Option<Data>,
 }
 
+/// The names of the Terraform imports that a run can give, `tfrun` included.
+pub const TERRAFORM_IMPORTS: [&str; 10] = [
+    "tfplan/v2",
+    "tfconfig/v2",
+    "tfstate/v2",
+    "tfplan",
+    "tfplan/v1",
+    "tfconfig",
+    "tfconfig/v1",
+    "tfstate",
+    "tfstate/v1",
+    "tfrun",
+];
+
 /// All Terraform imports of a run, by name: `tfplan/v2`, `tfconfig/v2`, `tfstate/v2`, the old
 /// `tfplan`, `tfconfig` and `tfstate` (also as `…/v1`), and `tfrun` when there is a run.
 ///
@@ -144,7 +158,16 @@ fn strip_index(address: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::strip_index;
+    use super::{Documents, TERRAFORM_IMPORTS, imports, strip_index};
+    use crate::value::Data;
+
+    #[test]
+    fn a_run_gives_the_imports_that_are_named() {
+        let empty = Data::map::<&str>([]);
+        let documents = Documents { plan: empty.clone(), schemas: None, run: Some(empty) };
+        let names: Vec<String> = imports(&documents).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, TERRAFORM_IMPORTS);
+    }
 
     #[test]
     fn indexes_are_stripped_from_every_part_of_an_address() {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value as Json, json};
 
 use super::{CaseReport, Mismatch, PolicyReport, Status, TestReport};
-use crate::outcome::{trace_json, write_trace};
+use crate::outcome::{rules_text, trace_json};
 use crate::value::show::show_data;
 
 impl TestReport {
@@ -74,9 +74,7 @@ fn write_case(out: &mut String, case: &CaseReport, verbose: bool) {
         line(out, 4, "no rules were evaluated");
     } else {
         line(out, 4, "\ntrace:");
-        let mut text = String::new();
-        write_trace(&mut text, trace);
-        line(out, 6, &text);
+        line(out, 6, &rules_text(&trace.rules));
         out.push('\n');
     }
 }
