@@ -39,11 +39,14 @@ team "platform" {
   members = ["operator"]
 }
 
-# A folder of policies, and the workspaces whose plans they judge: `*` stands for any characters, `?` for one. Without
-# `workspaces` it is all of them.
+# A folder of policies, in Rego (with a policies.hcl) or in Sentinel (with a sentinel.hcl), and the workspaces whose
+# plans they judge: `*` stands for any characters, `?` for one. Without `workspaces` it is all of them. A policy that
+# does not end within `time_limit` has failed. Sentinel's `http` import reaches the hosts that are named, and no other.
 #policy_set "baseline" {
 #  path       = "./policies/baseline"
 #  workspaces = ["network-*"]
+#  time_limit = "10s"
+#  http_hosts = ["api.example.com", "10.0.0.7:8443"]
 #}
 
 # A configuration that lies on this machine.

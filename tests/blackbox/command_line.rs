@@ -212,6 +212,22 @@ fn a_config_check_tells_mistakes_of_the_file_of_its_policy_sets_and_warnings_at_
 }
 
 #[test]
+fn a_config_check_tells_what_of_a_policy_set_has_no_effect() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("signalbox.hcl");
+    std::fs::create_dir(home.path().join("rules")).unwrap();
+    std::fs::write(home.path().join("rules/sentinel.hcl"), "policy \"a\" {}\nmock \"tfrun\" { data = {} }\n")
+        .unwrap();
+    std::fs::write(home.path().join("rules/a.sentinel"), "main = rule { true }\n").unwrap();
+    std::fs::write(&file, "organization = \"acme\"\npolicy_set \"rules\" {\n  path = \"./rules\"\n}\n")
+        .unwrap();
+    let output = crate::support::command(home.path()).args(["config", "check"]).arg(&file).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(code(&output), Some(0), "{said}");
+    assert!(said.contains("sentinel.hcl: mock \"tfrun\" is for tests"), "{said}");
+}
+
+#[test]
 fn a_new_token_comes_with_the_line_for_the_config_file() {
     let home = tempfile::tempdir().unwrap();
     let output = crate::support::command(home.path()).args(["token", "new", "ada"]).output().unwrap();

@@ -14,6 +14,7 @@ mod logs;
 mod permissions;
 mod policies;
 mod queue;
+mod sentinel;
 mod state;
 mod support;
 mod transitions;

@@ -36,8 +36,11 @@ async fn an_error_inside_a_policy_is_its_failure_and_never_a_pass() {
 #[tokio::test]
 async fn a_policy_that_never_ends_is_ended_and_counts_as_failed() {
     let rego = "package rules\nimport rego.v1\nnever contains message if {\n  some a in numbers.range(1, 100000)\n  some b in numbers.range(1, 100000)\n  a * b == -1\n  message := \"x\"\n}\n";
-    let world =
-        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, rego).start();
+    let files = [("policies.hcl", SOFT.0), ("policy.rego", rego)];
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .policy_set_of("rules", "net", "time_limit = \"300ms\"", &files)
+        .start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Policy Override").await;
     assert!(world.log(&run, Stage::PolicyCheck).await.contains("time"));

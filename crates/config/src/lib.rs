@@ -30,6 +30,8 @@
 //! | `team` | `members` | list of users | required |
 //! | `policy_set` | `path` | path of a directory that is there | required |
 //! | | `workspaces` | list of patterns with `*` and `?` | `["*"]` |
+//! | | `time_limit` | duration for each policy, 100 ms to 5 minutes | `"10s"` |
+//! | | `http_hosts` | list of `"host"` or `"host:port"` | `[]` |
 //! | `workspace` | `source "git"` or `source "directory"` | exactly one block | required |
 //! | | `description` | one line | |
 //! | | `terraform` | name or path of a binary | the server's |
@@ -109,4 +111,4 @@ pub use model::{
 };
 pub use sensitive::Sensitive;
 pub use source::{DefinedAt, Location};
-pub use values::{Pattern, TokenDigest};
+pub use values::{HttpHost, Pattern, TokenDigest};

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::sensitive::Sensitive;
 use crate::source::DefinedAt;
-use crate::values::{Pattern, TokenDigest};
+use crate::values::{HttpHost, Pattern, TokenDigest};
 
 /// The name of the team whose members may do everything.
 pub const OWNERS: &str = "owners";
@@ -85,6 +85,10 @@ pub struct PolicySetConfig {
     pub path: PathBuf,
     /// The workspaces it applies to: those that match any.
     pub workspaces: Vec<Pattern>,
+    /// Wall time for each of its policies.
+    pub time_limit: Duration,
+    /// The hosts that its policies may reach over HTTP; none is the default.
+    pub http_hosts: Vec<HttpHost>,
     /// The block's header.
     pub defined_at: DefinedAt,
 }

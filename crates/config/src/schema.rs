@@ -68,7 +68,12 @@ pub(crate) const TEAM: Schema =
 
 pub(crate) const POLICY_SET: Schema = Schema {
     what: "a policy set",
-    attributes: &[entry("path", "\"./policies/baseline\""), entry("workspaces", "[\"network-*\"]")],
+    attributes: &[
+        entry("path", "\"./policies/baseline\""),
+        entry("workspaces", "[\"network-*\"]"),
+        entry("time_limit", "\"10s\""),
+        entry("http_hosts", "[\"api.example.com\"]"),
+    ],
     blocks: &[],
 };
 

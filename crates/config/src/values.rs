@@ -1,6 +1,7 @@
 use std::fmt;
 
 use sha2::{Digest, Sha256};
+use url::Url;
 
 use crate::text::{Fault, FromText};
 
@@ -104,6 +105,40 @@ impl FromText for Pattern {
     }
 }
 
+/// A host that policies may reach: a name or an address, which stands for the scheme's own port, or either with a
+/// port. An IPv6 address stands in brackets.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HttpHost(String);
+
+impl HttpHost {
+    /// In lower case.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromText for HttpHost {
+    fn from_text(text: &str, _: &std::path::Path) -> Result<Self, Fault> {
+        const HELP: &str =
+            "write \"api.example.com\", or \"api.example.com:8443\" for another port than the usual one";
+        let url = Url::parse(&format!("http://{text}"));
+        // what the parser took for something else than a host and a port, or wrote in another way, is no host
+        let same = |url: &Url| {
+            let host = url.host_str().unwrap_or_default();
+            let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+            let whole = match port {
+                Some(port) => format!("{host}:{port}"),
+                None => host.to_owned(),
+            };
+            whole.eq_ignore_ascii_case(text)
+        };
+        match url {
+            Ok(url) if same(&url) => Ok(Self(text.to_ascii_lowercase())),
+            _ => Err(Fault::new("not a host", HELP)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -127,6 +162,33 @@ mod tests {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         for text in ["", "…", "9f86", &"0".repeat(63), &long, &odd, &"g".repeat(64), empty] {
             assert!(TokenDigest::from_text(text, Path::new("")).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_names_and_addresses_with_or_without_a_port() {
+        let read = |text: &str| HttpHost::from_text(text, Path::new("")).ok().map(|host| host.0);
+        for text in
+            ["api.example.com", "API.example.com:8443", "localhost", "10.0.0.1:80", "[::1]", "[::1]:8080"]
+        {
+            assert_eq!(read(text), Some(text.to_ascii_lowercase()));
+        }
+        for text in [
+            "",
+            "*.example.com/",
+            "https://api.example.com",
+            "api.example.com/v1",
+            "user@host",
+            "a b",
+            "host:",
+            "host:99999",
+            ":80",
+            "host?x",
+            "host#x",
+            "::1",
+            "*",
+        ] {
+            assert_eq!(read(text), None, "{text}");
         }
     }
 

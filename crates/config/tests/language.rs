@@ -29,6 +29,8 @@ team "platform" { members = ["operator"] }
 policy_set "baseline" {
   path       = "./policies/baseline"
   workspaces = ["network-*"]
+  time_limit = "30s"
+  http_hosts = ["API.example.com", "10.0.0.1:8443"]
 }
 
 workspace "network-prod" {
@@ -88,7 +90,7 @@ fn the_example_loads_without_a_warning() {
     assert_eq!(workspace.sensitive_variables["db_password"].expose(), &json!("hunter2"));
     assert_eq!(workspace.environment["AWS_PROFILE"], "prod");
     assert_eq!(workspace.access["platform"], AccessLevel::Write);
-    assert_eq!((workspace.defined_at.0.line, workspace.defined_at.0.column), (21, 1));
+    assert_eq!((workspace.defined_at.0.line, workspace.defined_at.0.column), (23, 1));
     assert!(!workspace.auto_apply);
     assert!(!format!("{config:?}").contains("hunter2"));
 }
@@ -232,6 +234,10 @@ fn policy_sets_find_their_workspaces() {
     let names = |workspace| config.policy_sets_of(workspace).map(|set| set.name.as_str()).collect::<Vec<_>>();
     assert_eq!(names("network-prod"), ["baseline"]);
     assert_eq!(names("compute-prod"), Vec::<&str>::new());
+    let set = &config.policy_sets["baseline"];
+    assert_eq!(set.time_limit.as_secs(), 30);
+    let hosts: Vec<_> = set.http_hosts.iter().map(config::HttpHost::as_str).collect();
+    assert_eq!(hosts, ["api.example.com", "10.0.0.1:8443"]);
 }
 
 #[test]

@@ -11,10 +11,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Input, InputError, Limits, PolicyReport, PolicySet, ReportError, SetReport, render_text};
+use crate::{
+    Input, InputError, Limits, PolicyReport, PolicySet, ReportError, SetReport, SetSettings, render_text,
+};
 
 /// The format this build writes, and the only one it reads.
-pub const REQUEST_FORMAT: u32 = 1;
+pub const REQUEST_FORMAT: u32 = 2;
 
 /// What to check, and where to put the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,9 +32,6 @@ pub struct CheckRequest {
     pub sets: Vec<SetRequest>,
     /// Where the report goes. The file appears when the check is over, and whole.
     pub report: PathBuf,
-    /// Wall time for each policy in milliseconds, more than 0.
-    #[serde(default = "default_time_limit_ms")]
-    pub per_policy_time_limit_ms: u64,
 }
 
 /// A policy set to be evaluated.
@@ -43,6 +42,12 @@ pub struct SetRequest {
     pub name: String,
     /// Its folder.
     pub path: PathBuf,
+    /// Wall time for each of its policies in milliseconds, more than 0.
+    #[serde(default = "default_time_limit_ms")]
+    pub time_limit_ms: u64,
+    /// The hosts that its policies may reach; see [`SetSettings`].
+    #[serde(default)]
+    pub http_hosts: Vec<String>,
 }
 
 fn default_time_limit_ms() -> u64 {
@@ -72,8 +77,8 @@ pub enum CheckError {
     #[error("the policy check request has format {0}, this build reads format {REQUEST_FORMAT}")]
     Format(u32),
     /// No policy can end in no time.
-    #[error("per_policy_time_limit_ms is 0; give each policy at least 1 ms")]
-    NoTime,
+    #[error("the time limit of policy set {0} is 0; give each policy at least 1 ms")]
+    NoTime(String),
     /// The plan is not usable.
     #[error("{path}: {source}")]
     Plan {
@@ -111,8 +116,8 @@ pub fn check(request: &CheckRequest) -> Result<PolicyReport, CheckError> {
     if request.format != REQUEST_FORMAT {
         return Err(CheckError::Format(request.format));
     }
-    if request.per_policy_time_limit_ms == 0 {
-        return Err(CheckError::NoTime);
+    if let Some(set) = request.sets.iter().find(|set| set.time_limit_ms == 0) {
+        return Err(CheckError::NoTime(set.name.clone()));
     }
     let path = &request.plan_json;
     let plan =
@@ -120,18 +125,25 @@ pub fn check(request: &CheckRequest) -> Result<PolicyReport, CheckError> {
     let input = Input::new(plan, request.run.clone())
         .map_err(|source| CheckError::Plan { path: path.clone(), source })?;
     let input = Arc::new(input);
-    let limits = Limits { time: Duration::from_millis(request.per_policy_time_limit_ms) };
-    let sets = request.sets.iter().map(|set| check_set(set, &input, limits)).collect();
+    let sets = request.sets.iter().map(|set| check_set(set, &input)).collect();
     Ok(PolicyReport::new(sets, started.elapsed()))
 }
 
-fn check_set(request: &SetRequest, input: &Arc<Input>, limits: Limits) -> SetReport {
+fn check_set(request: &SetRequest, input: &Arc<Input>) -> SetReport {
     let name = request.name.clone();
-    match PolicySet::load(&*request.name, &request.path) {
-        Ok(set) => {
-            SetReport { name, engine: Some(set.engine()), error: None, policies: set.evaluate(input, limits) }
+    let limits = Limits { time: Duration::from_millis(request.time_limit_ms) };
+    let settings = SetSettings { http_hosts: request.http_hosts.clone() };
+    match PolicySet::load(&*request.name, &request.path, settings) {
+        Ok(set) => SetReport {
+            name,
+            engine: Some(set.engine()),
+            error: None,
+            warnings: set.warnings(),
+            policies: set.evaluate(input, limits),
+        },
+        Err(error) => {
+            SetReport { name, engine: None, error: Some(error), warnings: Vec::new(), policies: Vec::new() }
         }
-        Err(error) => SetReport { name, engine: None, error: Some(error), policies: Vec::new() },
     }
 }
 

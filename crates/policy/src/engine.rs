@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use ::sentinel::RuleTrace;
 use serde::{Deserialize, Serialize};
 
-use crate::{EnforcementLevel, Input, LoadError, SetFolder, Verdict};
+use crate::{EnforcementLevel, Input, LoadError, SetFolder, SetSettings, Verdict};
 
 /// The engines of this build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -12,6 +13,8 @@ use crate::{EnforcementLevel, Input, LoadError, SetFolder, Verdict};
 pub enum EngineKind {
     /// Rego, the language of OPA.
     Rego,
+    /// Sentinel, HashiCorp's language.
+    Sentinel,
 }
 
 impl EngineKind {
@@ -19,6 +22,7 @@ impl EngineKind {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Rego => "Rego",
+            Self::Sentinel => "Sentinel",
         }
     }
 }
@@ -49,20 +53,27 @@ impl Default for Limits {
 }
 
 /// What an engine says about one policy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// The answer.
     pub verdict: Verdict,
     /// Printed lines, with their places.
     pub prints: Vec<String>,
-    /// The trace; empty if there is none.
+    /// What the policy noted for its trace; empty if there is nothing.
     pub trace: String,
+    /// The rules that were evaluated, with their values; empty if the engine does not tell.
+    pub rules: Vec<RuleTrace>,
 }
 
 impl Evaluation {
     /// An evaluation that failed before the policy could print anything.
     pub fn errored(error: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Errored { error: error.into() }, prints: Vec::new(), trace: String::new() }
+        Self::of(Verdict::Errored { error: error.into() })
+    }
+
+    /// An evaluation that says nothing but its verdict.
+    pub const fn of(verdict: Verdict) -> Self {
+        Self { verdict, prints: Vec::new(), trace: String::new(), rules: Vec::new() }
     }
 }
 
@@ -79,13 +90,18 @@ pub trait PolicyEngine: Sync {
     /// # Errors
     ///
     /// Every mistake of the set that can be seen without a plan.
-    fn load(&self, folder: &SetFolder) -> Result<Arc<dyn CompiledSet>, LoadError>;
+    fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError>;
 }
 
 /// A set that is ready to be evaluated any number of times.
 pub trait CompiledSet: Send + Sync {
     /// The policies in the order in which they are evaluated and shown.
     fn policies(&self) -> &[Policy];
+
+    /// What of the set has no effect.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
 
     /// Reads the input into the engine's own form, so that no policy's time is spent on it.
     fn prepare(&self, input: &Input);

@@ -1,15 +1,18 @@
 //! What policies look at: the plan and the run.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{collections::BTreeMap, fmt, sync::OnceLock};
 
+use ::sentinel::{Data, Documents, Inputs, Secrets};
 use serde::de::IgnoredAny;
 
 /// The input of a check, `{"plan": …, "run": …}`, read once and shared by every policy of every set.
-#[derive(Debug)]
 pub struct Input {
     plan_json: String,
     run: serde_json::Value,
     rego: OnceLock<Result<regorus::Value, String>>,
+    plan: OnceLock<Result<Data, String>>,
+    secrets: OnceLock<Secrets>,
+    sentinel: OnceLock<Result<Inputs, String>>,
 }
 
 /// The plan is not what `terraform show -json` writes.
@@ -34,7 +37,14 @@ impl Input {
         if !plan_json.trim_start().starts_with('{') {
             return Err(InputError::NotAnObject);
         }
-        Ok(Self { plan_json, run, rego: OnceLock::new() })
+        Ok(Self {
+            plan_json,
+            run,
+            rego: OnceLock::new(),
+            plan: OnceLock::new(),
+            secrets: OnceLock::new(),
+            sentinel: OnceLock::new(),
+        })
     }
 
     /// The plan as terraform wrote it.
@@ -59,6 +69,55 @@ impl Input {
             })
             .as_ref()
             .map_err(String::as_str)
+    }
+
+    /// The plan as data of Sentinel's.
+    fn plan(&self) -> Result<&Data, &str> {
+        let read = || {
+            serde_json::from_str(&self.plan_json)
+                .map_err(|e| format!("the plan cannot be read as Sentinel's input: {e}"))
+        };
+        self.plan.get_or_init(read).as_ref().map_err(String::as_str)
+    }
+
+    /// What no policy may show: the values that the plan marks as sensitive, and those of the run's sensitive
+    /// variables, which a configuration may have forgotten to mark.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        self.secrets.get_or_init(|| {
+            // a plan that cannot be read was shown to nobody
+            let Ok(plan) = self.plan() else { return Secrets::default() };
+            let mut texts = ::sentinel::secrets(plan);
+            let variables = self.run.get("variables").and_then(serde_json::Value::as_object);
+            for (name, variable) in variables.into_iter().flatten() {
+                let value = || plan.get("variables")?.get(name)?.get("value");
+                if let (Some(true), Some(value)) = (variable["sensitive"].as_bool(), value()) {
+                    Secrets::collect(value, &mut texts);
+                }
+            }
+            Secrets::new(texts)
+        })
+    }
+
+    /// What Sentinel policies are given.
+    pub(crate) fn sentinel(&self) -> Result<&Inputs, &str> {
+        let make = || {
+            let documents =
+                Documents { plan: self.plan()?.clone(), schemas: None, run: Some(Data::from(&self.run)) };
+            Ok(Inputs {
+                imports: ::sentinel::imports(&documents),
+                secrets: self.secrets().clone(),
+                ..Inputs::default()
+            })
+        };
+        let made = || make().map_err(|error: &str| error.to_owned());
+        self.sentinel.get_or_init(made).as_ref().map_err(String::as_str)
+    }
+}
+
+impl fmt::Debug for Input {
+    /// Without the plan, which may hold secrets and be large.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("run", &self.run).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The policy stage: policy sets, the engines that evaluate them, and what the results mean for a run.
 //!
 //! ```text
-//!  folder ── PolicySet::load ──► engine (PolicyEngine) ──► CompiledSet
+//!  folder ── PolicySet::load ──► engine (Rego, Sentinel) ──► CompiledSet
 //!                                                             │ evaluate, one policy at a time, in a guarded thread
 //!  plan JSON + run ── Input ──────────────────────────────────┤
 //!                                                             ▼
@@ -15,7 +15,11 @@
 //!   level; a set that cannot be loaded counts as a hard-mandatory failure.
 //! - [`outcome`] is a pure function of the results, and monotone: one more failure, or a stricter level, never
 //!   betters it.
-//! - A set reads nothing outside its folder: a symlink that leaves it is a mistake of the set.
+//! - A set reads nothing outside its folder: a symlink that leaves it is a mistake of the set. It reaches no host but
+//!   those that the configuration allows ([`SetSettings::http_hosts`]); remote sources of Sentinel sets are fetched
+//!   over https when the set is loaded, and must have the sum that the set names.
+//! - What policies say holds no value that the plan or the run marks as sensitive (`Input::secrets`), as far as a text
+//!   can be searched for it, and has an end (`keep`).
 //! - An engine cannot take another policy's result with it: each policy is evaluated from the same compiled
 //!   state, in a thread of its own.
 //!
@@ -28,11 +32,13 @@ mod check;
 mod diagnostics;
 mod engine;
 mod input;
+mod keep;
 mod outcome;
 mod rego;
 mod render;
 mod report;
 mod result;
+mod sentinel;
 mod set;
 
 pub use check::{CheckError, CheckRequest, REQUEST_FORMAT, SetRequest, check, run_check};
@@ -43,4 +49,4 @@ pub use outcome::{PolicyOutcome, outcome};
 pub use render::render_text;
 pub use report::{Counts, PolicyReport, REPORT_FORMAT, ReportError, SetReport};
 pub use result::{EnforcementLevel, PolicyResult, Verdict};
-pub use set::{PolicySet, SetFile, SetFolder};
+pub use set::{PolicySet, SetFile, SetFolder, SetSettings};

@@ -73,6 +73,7 @@ mod tests {
             verdict,
             prints: vec![],
             trace: String::new(),
+            rules: vec![],
             duration_ms: 0,
         }
     }

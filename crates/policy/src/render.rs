@@ -59,6 +59,10 @@ impl Log {
         self.blank();
         let engine = set.engine.map(|engine| format!(" ({})", engine.title())).unwrap_or_default();
         self.line(0, &format!("# Policy Set: {}{engine}", set.name));
+        if !set.warnings.is_empty() {
+            self.blank();
+            set.warnings.iter().for_each(|warning| self.line(0, &format!("Warning: {warning}")));
+        }
         if let Some(error) = &set.error {
             self.blank();
             self.line(0, "Result: error");
@@ -85,7 +89,8 @@ impl Log {
         self.line(0, &format!("Result: {result}"));
         if let Some(description) = &policy.description {
             self.blank();
-            self.line(0, &format!("Description: {}", description.trim()));
+            self.line(0, "Description:");
+            self.line(2, description.trim());
         }
         match &policy.verdict {
             Verdict::Passed => {}
@@ -107,6 +112,10 @@ impl Log {
             self.blank();
             self.line(0, "Trace:");
             self.line(2, &policy.trace);
+        }
+        if !policy.rules.is_empty() {
+            self.blank();
+            self.line(0, ::sentinel::rules_text(&policy.rules).trim_end());
         }
     }
 

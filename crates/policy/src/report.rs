@@ -45,7 +45,7 @@ impl Counts {
 }
 
 /// What became of one policy set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetReport {
     /// The set's name in the configuration.
     pub name: String,
@@ -55,12 +55,15 @@ pub struct SetReport {
     /// Why the set could not be loaded; then there are no policies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<LoadError>,
+    /// What of the set has no effect.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Its policies in the set's order.
     pub policies: Vec<PolicyResult>,
 }
 
 /// The report of a check over all policy sets of a workspace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PolicyReport {
     /// The report's format, [`REPORT_FORMAT`].
     pub format: u32,

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use ::sentinel::RuleTrace;
 use serde::{Deserialize, Serialize};
 
 /// How strictly a policy is enforced, weakest first.
@@ -93,7 +94,7 @@ impl Verdict {
 }
 
 /// The result of one policy in one check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PolicyResult {
     /// The policy's name, unique in its set.
     pub name: String,
@@ -108,9 +109,12 @@ pub struct PolicyResult {
     /// Lines the policy printed, each with its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prints: Vec<String>,
-    /// The engine's trace of the evaluation; for Rego the notes that `trace` left, one a line.
+    /// What the policy noted for its trace: for Rego the notes that `trace` left, one a line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub trace: String,
+    /// The rules that were evaluated, with their places and values, `main` first; only Sentinel tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleTrace>,
     /// Wall time of the evaluation in milliseconds.
     pub duration_ms: u64,
 }

@@ -5,7 +5,7 @@ mod common;
 use std::{os::unix::fs::symlink, path::Path};
 
 use common::{folder, mistakes};
-use policy::PolicySet;
+use policy::{PolicySet, SetSettings};
 
 const POLICY: &str = "policy \"p\" { query = \"data.test.deny\" }\n";
 const REGO: &str = "package test\n\ndeny contains \"x\" if input.plan.x\n";
@@ -24,7 +24,7 @@ fn every_mistake_of_a_set_is_reported_at_once() {
         ("ignored_test.rego", "package test\n\nnot rego at all"),
     ]);
     symlink(outside.path().join("secret.rego"), dir.path().join("link.rego")).unwrap();
-    let error = PolicySet::load("test", dir.path()).unwrap_err();
+    let error = PolicySet::load("test", dir.path(), SetSettings::default()).unwrap_err();
     insta::assert_snapshot!(error.to_string());
 }
 
@@ -78,7 +78,7 @@ fn the_version_of_a_set_holds_for_each_of_its_files() {
     {
         let manifest = format!("rego_version = \"{version}\"\n{POLICY}");
         let dir = folder(&[("policies.hcl", &manifest), ("a.rego", rego)]);
-        match PolicySet::load("test", dir.path()) {
+        match PolicySet::load("test", dir.path(), SetSettings::default()) {
             Ok(_) => assert!(good, "{version} {rego}"),
             Err(error) => {
                 assert!(!good, "{error}");
@@ -90,21 +90,31 @@ fn the_version_of_a_set_holds_for_each_of_its_files() {
 }
 
 #[test]
-fn a_sentinel_set_is_refused_as_long_as_there_is_no_engine_for_it() {
-    let error = mistakes(&[("sentinel.hcl", "policy \"a\" {}\n"), ("a.sentinel", "main = rule { true }\n")]);
+fn a_folder_with_the_manifests_of_two_engines_is_refused() {
+    let error = mistakes(&[
+        ("policies.hcl", POLICY),
+        ("a.rego", REGO),
+        ("sentinel.hcl", "policy \"a\" {}\n"),
+        ("a.sentinel", "main = rule { true }\n"),
+    ]);
     assert_eq!(
         error.to_string(),
-        "sentinel.hcl: this is a Sentinel policy set, and this build has no Sentinel engine; use a set of Rego policies"
+        "the folder holds both policies.hcl and sentinel.hcl; a set has one engine: move one of them to a folder of its own"
     );
 }
 
 #[test]
 fn folders_that_are_no_policy_sets_are_refused_with_what_would_be_right() {
-    let none = PolicySet::load("test", Path::new("/no/such/folder")).unwrap_err().to_string();
+    let none = PolicySet::load("test", Path::new("/no/such/folder"), SetSettings::default())
+        .unwrap_err()
+        .to_string();
     assert!(none.starts_with("cannot read the policy set /no/such/folder: "), "{none}");
     let file = folder(&[("x", "")]);
     assert!(
-        PolicySet::load("test", &file.path().join("x")).unwrap_err().to_string().contains("not a folder")
+        PolicySet::load("test", &file.path().join("x"), SetSettings::default())
+            .unwrap_err()
+            .to_string()
+            .contains("not a folder")
     );
     assert!(mistakes(&[("a.rego", REGO)]).to_string().contains("holds no policies.hcl"));
     assert!(mistakes(&[("policies.hcl", POLICY)]).to_string().contains("the set has no .rego file"));

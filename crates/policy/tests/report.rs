@@ -4,7 +4,12 @@
 
 mod common;
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use policy::{
     CheckRequest, Counts, EnforcementLevel, EngineKind, LoadError, Mistake, Place, PolicyOutcome,
@@ -21,12 +26,13 @@ fn policy(name: &str, level: EnforcementLevel, verdict: Verdict) -> PolicyResult
         verdict,
         prints: vec![],
         trace: String::new(),
+        rules: vec![],
         duration_ms: 3,
     }
 }
 
 fn set(name: &str, policies: Vec<PolicyResult>) -> SetReport {
-    SetReport { name: name.into(), engine: Some(EngineKind::Rego), error: None, policies }
+    SetReport { name: name.into(), engine: Some(EngineKind::Rego), error: None, warnings: vec![], policies }
 }
 
 fn report(sets: Vec<SetReport>) -> PolicyReport {
@@ -59,7 +65,13 @@ fn not_loaded() -> SetReport {
     let mistake =
         Mistake::at("policies.hcl", "policy \"a\" {", Place { line: 1, column: 12 }, "unexpected {")
             .help("write query = …");
-    SetReport { name: "broken".into(), engine: None, error: Some(LoadError::from(mistake)), policies: vec![] }
+    SetReport {
+        name: "broken".into(),
+        engine: None,
+        error: Some(LoadError::from(mistake)),
+        warnings: vec![],
+        policies: vec![],
+    }
 }
 
 #[test]
@@ -145,10 +157,13 @@ fn request(dir: &Path) -> CheckRequest {
         format: REQUEST_FORMAT,
         plan_json: dir.join("plan.json"),
         run: json!({"created_by": "operator"}),
-        sets: vec![SetRequest { name: "limits".into(), path: dir.join("set") }],
+        sets: vec![set_request("limits", dir.join("set"))],
         report: dir.join("report.json"),
-        per_policy_time_limit_ms: 5_000,
     }
+}
+
+fn set_request(name: &str, path: PathBuf) -> SetRequest {
+    SetRequest { name: name.into(), path, time_limit_ms: 5_000, http_hosts: vec![] }
 }
 
 /// Writes the request to a file and runs it as the process would.
@@ -175,8 +190,8 @@ fn a_check_that_fails_writes_its_report_and_exits_with_success() {
 fn sets_are_checked_whatever_becomes_of_the_others() {
     let dir = tempfile::tempdir().unwrap();
     let mut request = request(dir.path());
-    request.sets.insert(0, SetRequest { name: "bad".into(), path: dir.path().join("bad") });
-    request.sets.insert(0, SetRequest { name: "gone".into(), path: dir.path().join("gone") });
+    request.sets.insert(0, set_request("bad", dir.path().join("bad")));
+    request.sets.insert(0, set_request("gone", dir.path().join("gone")));
     let report = check(&request).unwrap();
     let sets: Vec<_> =
         report.sets.iter().map(|s| (s.name.as_str(), s.error.is_some(), s.policies.len())).collect();
@@ -198,9 +213,9 @@ fn without_a_usable_request_or_plan_there_is_no_report_and_no_success() {
     let good = request(dir.path());
     let mut cases = Vec::new();
     for (field, value) in [
-        ("format", json!(2)),
+        ("format", json!(REQUEST_FORMAT + 1)),
         ("plan_json", json!(dir.path().join("gone.json"))),
-        ("per_policy_time_limit_ms", json!(0)),
+        ("sets", json!([{"name": "limits", "path": dir.path().join("set"), "time_limit_ms": 0}])),
         ("sets", json!("all")),
         ("unknown", json!(1)),
         ("report", json!(dir.path().join("no/folder/report.json"))),

@@ -130,13 +130,28 @@ impl Setup {
 
     /// A policy set for the workspaces that match, with a `policies.hcl` and a Rego file.
     #[must_use]
-    pub fn policy_set(mut self, name: &str, workspaces: &str, policies: &str, rego: &str) -> Self {
+    pub fn policy_set(self, name: &str, workspaces: &str, policies: &str, rego: &str) -> Self {
+        self.policy_set_of(name, workspaces, "", &[("policies.hcl", policies), ("policy.rego", rego)])
+    }
+
+    /// A policy set for the workspaces that match, of these files, with a setting of its own as HCL.
+    #[must_use]
+    pub fn policy_set_of(
+        mut self,
+        name: &str,
+        workspaces: &str,
+        setting: &str,
+        files: &[(&str, &str)],
+    ) -> Self {
         let path = self.path().join("policies").join(name);
-        std::fs::create_dir_all(&path).expect("a folder");
-        std::fs::write(path.join("policies.hcl"), policies).expect("policies");
-        std::fs::write(path.join("policy.rego"), rego).expect("rego");
-        self.blocks
-            .push(format!("policy_set {name:?} {{\n  path = {path:?}\n  workspaces = [{workspaces:?}]\n}}"));
+        for (file, text) in files {
+            let file = path.join(file);
+            std::fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
+            std::fs::write(file, text).expect("a file of a policy set");
+        }
+        self.blocks.push(format!(
+            "policy_set {name:?} {{\n  path = {path:?}\n  workspaces = [{workspaces:?}]\n  {setting}\n}}"
+        ));
         self
     }
 
@@ -345,6 +360,13 @@ impl World {
             let _ = write!(all, "--- {stage:?} ---\n{log}\n");
         }
         all
+    }
+
+    /// What the API says of the run's policy checks, every word of it.
+    pub async fn policy_check_document(&self, run: &Run) -> serde_json::Value {
+        let url = format!("{}/api/v2/runs/{}/policy-checks", self.daemon().address, run.id);
+        let answer = reqwest::Client::new().get(url).bearer_auth(token("owner")).send().await;
+        answer.expect("an answer").json().await.expect("a document")
     }
 
     pub async fn events(&self, run: &Run) -> Vec<RunEvent> {

@@ -1,3 +1,6 @@
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
 use hcl_edit::structure::Block;
 
 use super::header;
@@ -10,7 +13,11 @@ use crate::node::Value;
 use crate::schema::POLICY_SET;
 use crate::suggest::quoted;
 use crate::text::LocalPath;
-use crate::values::Pattern;
+use crate::values::{HttpHost, Pattern};
+
+/// Wall time for each policy of a set that does not say it.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+const TIME_LIMITS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
 
 /// A `policy_set` block.
 pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -> Option<PolicySetConfig> {
@@ -52,10 +59,19 @@ pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -
             patterns.into_iter().map(|(pattern, _)| pattern).collect()
         }
     };
+    let time_limit = fields.optional::<Duration>("time_limit", context).unwrap_or(TIME_LIMIT);
+    if let (false, Some(node)) = (TIME_LIMITS.contains(&time_limit), fields.node("time_limit")) {
+        let message = "invalid `time_limit`: one policy gets 100 ms at least, and 5 minutes at most";
+        let issue = Issue::error(Code::InvalidValue, &node.span, message);
+        context.report(issue.help("some seconds are enough for policies that end at all"));
+    }
+    let List(hosts) = fields.optional::<List<HttpHost>>("http_hosts", context).unwrap_or(List(Vec::new()));
     Some(PolicySetConfig {
         name: name.to_owned(),
         path: path?,
         workspaces,
+        time_limit,
+        http_hosts: hosts.into_iter().map(|(host, _)| host).collect(),
         defined_at: context.defined_at(&span),
     })
 }

@@ -303,7 +303,7 @@ fn record_commit(commit: &configuration::Commit, request: Option<&TakeRequest>) 
 }
 
 /// `https://user:secret@host/…` without what is before the `@`.
-fn without_credentials(url: &str) -> String {
+pub(super) fn without_credentials(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => {
             let (authority, path) = rest.split_once('/').map_or((rest, None), |(a, p)| (a, Some(p)));

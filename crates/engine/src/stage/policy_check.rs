@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
+use config::{Source, WorkspaceConfig};
 use executor::{Spec, Step};
 use lifecycle::{Event, PolicyOutcome, Stage};
 use policy::{CheckRequest, PolicyReport, SetRequest};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Workspace};
 
+use super::plan::without_credentials;
 use super::{Conclusion, Ended, StageError, environment, failed, write_private};
 use crate::RunDir;
 use crate::context::Context;
 
 const STEP: &str = "policy-check";
-const PER_POLICY: Duration = Duration::from_secs(10);
 /// Of the whole check. Each policy has its own limit; this is the end of an engine that does not keep it.
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 /// Address space of the checking process.
@@ -37,10 +38,14 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         run: run_input(&config, run, workspace, commit.as_deref()),
         sets: config
             .policy_sets_of(&workspace.name)
-            .map(|set| SetRequest { name: set.name.clone(), path: set.path.clone() })
+            .map(|set| SetRequest {
+                name: set.name.clone(),
+                path: set.path.clone(),
+                time_limit_ms: u64::try_from(set.time_limit.as_millis()).unwrap_or(u64::MAX),
+                http_hosts: set.http_hosts.iter().map(|host| host.as_str().to_owned()).collect(),
+            })
             .collect(),
         report: run_dir.policy_report(),
-        per_policy_time_limit_ms: u64::try_from(PER_POLICY.as_millis()).unwrap_or(u64::MAX),
     };
     write_private(&run_dir.policy_request(), &request)?;
     let mut step = Step::new(STEP, &context.program)
@@ -54,17 +59,18 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     Ok(spec)
 }
 
-/// The run as policies see it under `input.run` (sentinel.md 5.2).
+/// The run as policies see it: `input.run` of Rego, and what Sentinel's `tfrun` is made of (sentinel.md 2.4, 5.2).
+///
+/// Two keys of `tfrun` are not here because nothing here has them: `cost_estimate`, which is undefined without
+/// estimates, and the ids of projects, which are null.
 fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: Option<&str>) -> Value {
     let settings = config.workspaces.get(&workspace.name);
-    let names: Vec<&String> = settings.iter().flat_map(|settings| settings.variables.keys()).collect();
-    let sensitive: Vec<&String> =
-        settings.iter().flat_map(|settings| settings.sensitive_variables.keys()).collect();
-    let variable = |sensitive: bool| {
-        move |name: &&String| ((*name).clone(), json!({"category": "terraform", "sensitive": sensitive}))
-    };
-    let variables: serde_json::Map<String, Value> =
-        names.iter().map(variable(false)).chain(sensitive.iter().map(variable(true))).collect();
+    // policies ask whether these are null, not whether they are empty
+    let some = |addresses: &[String]| (!addresses.is_empty()).then(|| addresses.to_vec());
+    let git = settings.and_then(|settings| match &settings.source {
+        Source::Git(git) => Some(git),
+        Source::Directory { .. } => None,
+    });
     json!({
         "id": run.id,
         "created_at": run.created_at,
@@ -74,10 +80,10 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: 
         "is_destroy": run.facts.destroy,
         "refresh": run.options.refresh,
         "refresh_only": run.options.refresh_only,
-        "replace_addrs": run.options.replace_addrs,
+        "replace_addrs": some(&run.options.replace_addrs),
         "speculative": run.facts.plan_only,
-        "target_addrs": run.options.target_addrs,
-        "variables": variables,
+        "target_addrs": some(&run.options.target_addrs),
+        "variables": variables_input(settings, run),
         "project": { "id": null, "name": "Default Project" },
         "organization": { "name": config.organization },
         "workspace": {
@@ -88,10 +94,42 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: 
             "execution_mode": "remote",
             "auto_apply": settings.is_some_and(|settings| settings.auto_apply),
             "tags": [],
-            "working_directory": "",
-            "vcs_repo": null,
+            "tag_bindings": [],
+            "working_directory": git.map_or("", |git| &git.path),
+            "vcs_repo": git.map(|git| {
+                let identifier = without_credentials(&git.url);
+                json!({
+                    "identifier": identifier,
+                    "display_identifier": identifier,
+                    "branch": git.reference,
+                    "ingress_submodules": false,
+                })
+            }),
         },
     })
+}
+
+/// The run's variables by name, without their values: policies find those in the plan.
+fn variables_input(settings: Option<&WorkspaceConfig>, run: &Run) -> Map<String, Value> {
+    let variable = |category: &'static str, sensitive: bool| {
+        move |name: &String| (name.clone(), json!({ "category": category, "sensitive": sensitive }))
+    };
+    let mut variables = Map::new();
+    if let Some(settings) = settings {
+        // of two with one name terraform's is the one that the plan has
+        variables.extend(settings.environment.keys().map(variable("env", false)));
+        variables.extend(settings.sensitive_environment.keys().map(variable("env", true)));
+        variables.extend(settings.variables.keys().map(variable("terraform", false)));
+        variables.extend(settings.sensitive_variables.keys().map(variable("terraform", true)));
+    }
+    for own in &run.options.variables {
+        // a run's own value for a sensitive variable is no less sensitive
+        variables
+            .entry(&own.key)
+            .and_modify(|known| known["category"] = "terraform".into())
+            .or_insert_with(|| variable("terraform", false)(&own.key).1);
+    }
+    variables
 }
 
 pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Result<Conclusion, StageError> {

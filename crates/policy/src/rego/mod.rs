@@ -42,7 +42,7 @@ use regorus::{Engine, LimitError, PolicyLengthConfig, Value, utils::limits::Exec
 use self::{builtins::Notes, manifest::Entry, source::Rego};
 use crate::{
     CompiledSet, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy, PolicyEngine, SetFolder,
-    Verdict, set::out_of_time,
+    SetSettings, Verdict, keep, set::out_of_time,
 };
 
 /// Columns in a line of a policy; regorus' own bound is 1,024, which long messages exceed.
@@ -52,9 +52,6 @@ const MAX_LINES: NonZeroUsize = NonZeroUsize::new(200_000).unwrap();
 
 /// Steps of an evaluation between two looks at the clock.
 const STEPS_PER_LOOK: NonZeroU32 = NonZeroU32::new(256).unwrap();
-
-/// Messages and printed lines of one policy that are kept; a line says how many more there were.
-const MAX_LINES_KEPT: usize = 1_000;
 
 /// The engine for sets of Rego policies.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +66,7 @@ impl PolicyEngine for RegoEngine {
         manifest::FILE
     }
 
-    fn load(&self, folder: &SetFolder) -> Result<Arc<dyn CompiledSet>, LoadError> {
+    fn load(&self, folder: &SetFolder, _: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
         let manifest_text = match folder.file(manifest::FILE).map(|file| folder.read(file)) {
             Some(read) => read?,
             None => return Err(Mistake::of_file(manifest::FILE, "is missing").into()),
@@ -145,8 +142,8 @@ impl CompiledSet for RegoSet {
         let _ = input.rego();
     }
 
-    fn evaluate(&self, index: usize, input: &Input, limits: Limits) -> Evaluation {
-        let input = match input.rego() {
+    fn evaluate(&self, index: usize, given: &Input, limits: Limits) -> Evaluation {
+        let input = match given.rego() {
             Ok(input) => input.clone(),
             Err(error) => return Evaluation::errored(error),
         };
@@ -170,7 +167,7 @@ impl CompiledSet for RegoSet {
             Err(error) => Verdict::Errored { error: source::describe(&error) },
         };
         let prints = engine.take_prints().unwrap_or_default();
-        Evaluation { verdict, prints: kept(prints), trace: notes.take() }
+        masked(Evaluation { verdict, prints, trace: notes.take(), rules: Vec::new() }, given)
     }
 }
 
@@ -194,16 +191,26 @@ fn judge(answer: &Value) -> Verdict {
     };
     match messages.is_empty() {
         true => Verdict::Passed,
-        false => Verdict::Failed { messages: kept(messages) },
+        false => Verdict::Failed { messages },
     }
 }
 
-/// The first lines, with a word on how many are left out.
-fn kept(mut lines: Vec<String>) -> Vec<String> {
-    let more = lines.len().saturating_sub(MAX_LINES_KEPT);
-    if more > 0 {
-        lines.truncate(MAX_LINES_KEPT);
-        lines.push(format!("… and {more} more"));
+/// What of a policy's words is kept, without the sensitive values of the run.
+fn masked(said: Evaluation, input: &Input) -> Evaluation {
+    if said == Evaluation::of(Verdict::Passed) {
+        return said;
     }
-    lines
+    let secrets = input.secrets();
+    // cut after masking: half of a secret would be found by nobody
+    let mask = |lines: Vec<String>| keep::lines(lines.iter().map(|line| secrets.mask(line)).collect());
+    Evaluation {
+        verdict: match said.verdict {
+            Verdict::Passed => Verdict::Passed,
+            Verdict::Failed { messages } => Verdict::Failed { messages: mask(messages) },
+            Verdict::Errored { error } => Verdict::Errored { error: secrets.mask(&error) },
+        },
+        prints: mask(said.prints),
+        trace: secrets.mask(&said.trace),
+        rules: said.rules,
+    }
 }

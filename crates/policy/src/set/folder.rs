@@ -44,7 +44,7 @@ impl SetFolder {
             })
             .map_err(|e| {
                 Mistake::of_file("", format!("cannot read the policy set {}: {e}", path.display()))
-                    .help("give the path of a folder with a policies.hcl")
+                    .help("give the path of a folder with a policies.hcl or a sentinel.hcl")
             })?;
         let mut walk = Walk { root: &root, files: Vec::new(), mistakes: Vec::new() };
         walk.folder(&root, "", 0);

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     CompiledSet, Evaluation, Input, Limits, LoadError, Mistake, PolicyEngine, PolicyResult, SetFolder,
-    Verdict, report::millis,
+    SetSettings, Verdict, report::millis,
 };
 
 /// What an engine gets over its limit to stop by itself, which keeps the prints, before its thread is left behind.
@@ -19,8 +19,12 @@ const GRACE: Duration = Duration::from_millis(500);
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
 /// Has the engine load a set. A panic is a mistake of the set: something in it is more than the engine can take.
-pub(super) fn load(engine: &dyn PolicyEngine, folder: &SetFolder) -> Result<Arc<dyn CompiledSet>, LoadError> {
-    catch_unwind(AssertUnwindSafe(|| engine.load(folder))).unwrap_or_else(|panic| {
+pub(super) fn load(
+    engine: &dyn PolicyEngine,
+    folder: &SetFolder,
+    settings: &SetSettings,
+) -> Result<Arc<dyn CompiledSet>, LoadError> {
+    catch_unwind(AssertUnwindSafe(|| engine.load(folder, settings))).unwrap_or_else(|panic| {
         let words = format!("the policy engine panicked while it read the set: {}", words_of(panic.as_ref()));
         Err(Mistake::of_file("", words).into())
     })
@@ -49,6 +53,7 @@ pub(super) fn evaluate(
         verdict: evaluation.verdict,
         prints: evaluation.prints,
         trace: evaluation.trace,
+        rules: evaluation.rules,
         duration_ms: millis(started.elapsed()),
     }
 }
@@ -69,7 +74,7 @@ fn in_thread(set: &Arc<dyn CompiledSet>, index: usize, input: &Arc<Input>, limit
         Ok(Err(panic)) => {
             Evaluation::errored(format!("the policy engine panicked: {}", words_of(panic.as_ref())))
         }
-        Err(_) => Evaluation { verdict: out_of_time(limits), prints: Vec::new(), trace: String::new() },
+        Err(_) => Evaluation::of(out_of_time(limits)),
     }
 }
 
@@ -114,7 +119,7 @@ mod tests {
                 1 => drop(self.let_go.lock().unwrap().recv()),
                 _ => {}
             }
-            Evaluation { verdict: Verdict::Passed, prints: vec![], trace: String::new() }
+            Evaluation::of(Verdict::Passed)
         }
     }
 
@@ -127,7 +132,7 @@ mod tests {
         fn manifest(&self) -> &'static str {
             "policies.hcl"
         }
-        fn load(&self, _: &SetFolder) -> Result<Arc<dyn CompiledSet>, LoadError> {
+        fn load(&self, _: &SetFolder, _: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
             panic!("too deep")
         }
     }
@@ -136,7 +141,7 @@ mod tests {
     fn a_panic_of_the_engine_while_it_loads_is_a_mistake_of_the_set() {
         let dir = tempfile::tempdir().unwrap();
         let (folder, _) = SetFolder::open(dir.path()).unwrap();
-        let Err(error) = load(&Panicking, &folder) else { panic!("loaded") };
+        let Err(error) = load(&Panicking, &folder, &SetSettings::default()) else { panic!("loaded") };
         assert_eq!(error.to_string(), "the policy engine panicked while it read the set: too deep");
     }
 

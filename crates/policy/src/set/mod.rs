@@ -10,21 +10,25 @@ pub(crate) use guard::out_of_time;
 
 use crate::{
     CompiledSet, EngineKind, Input, Limits, LoadError, Mistake, Policy, PolicyEngine, PolicyResult,
-    rego::RegoEngine,
+    rego::RegoEngine, sentinel::SentinelEngine,
 };
 
 /// The engines of this build. A folder belongs to the engine whose manifest it holds.
-const ENGINES: &[&dyn PolicyEngine] = &[&RegoEngine];
+const ENGINES: &[&dyn PolicyEngine] = &[&RegoEngine, &SentinelEngine];
 
-/// Manifests of engines that this build does not have, with what to say about them.
+/// Manifests that no engine reads, with what to say about them.
 const WITHOUT_ENGINE: &[(&str, &str, &str)] = &[
-    (
-        "sentinel.hcl",
-        "this is a Sentinel policy set, and this build has no Sentinel engine",
-        "use a set of Rego policies",
-    ),
+    ("sentinel.json", "the JSON form of a policy set's manifest is not read", "write it as sentinel.hcl"),
     ("policies.json", "the JSON form of a policy set's manifest is not read", "write it as policies.hcl"),
 ];
+
+/// What the configuration says of a set beside its folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SetSettings {
+    /// The hosts that its policies may reach over HTTP: a name, which stands for the scheme's own port, or a name
+    /// with a port. Without any, policies do not reach the network.
+    pub http_hosts: Vec<String>,
+}
 
 /// A policy set that is ready to be evaluated.
 #[derive(Clone)]
@@ -32,6 +36,7 @@ pub struct PolicySet {
     name: String,
     engine: EngineKind,
     compiled: Arc<dyn CompiledSet>,
+    settings: SetSettings,
 }
 
 impl fmt::Debug for PolicySet {
@@ -50,11 +55,14 @@ impl PolicySet {
     /// # Errors
     ///
     /// Every mistake of the set at once, as far as one does not hide another.
-    pub fn load(name: impl Into<String>, folder: &Path) -> Result<Self, LoadError> {
+    pub fn load(name: impl Into<String>, folder: &Path, settings: SetSettings) -> Result<Self, LoadError> {
         let (folder, mut mistakes) = SetFolder::open(folder)?;
-        let loaded = engine_of(&folder).and_then(|engine| Ok((engine.kind(), guard::load(engine, &folder)?)));
+        let loaded = engine_of(&folder)
+            .and_then(|engine| Ok((engine.kind(), guard::load(engine, &folder, &settings)?)));
         match loaded {
-            Ok((engine, compiled)) if mistakes.is_empty() => Ok(Self { name: name.into(), engine, compiled }),
+            Ok((engine, compiled)) if mistakes.is_empty() => {
+                Ok(Self { name: name.into(), engine, compiled, settings })
+            }
             Ok(_) => Err(LoadError::new(mistakes)),
             Err(error) => {
                 mistakes.extend_from_slice(error.mistakes());
@@ -76,6 +84,15 @@ impl PolicySet {
     /// Its policies in the order in which they are evaluated.
     pub fn policies(&self) -> &[Policy] {
         self.compiled.policies()
+    }
+
+    /// What of the set and of its settings has no effect.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.compiled.warnings().to_vec();
+        if self.engine == EngineKind::Rego && !self.settings.http_hosts.is_empty() {
+            warnings.push("http_hosts has no effect: policies in Rego have no http.send here".to_owned());
+        }
+        warnings
     }
 
     /// Evaluates every policy of the set. Takes at most the time limit for each of them, and never panics.
@@ -105,8 +122,12 @@ fn engine_of(folder: &SetFolder) -> Result<&'static dyn PolicyEngine, LoadError>
         .help("a set has one engine: move one of them to a folder of its own")
         .into()),
         (None, _) if mistakes.is_empty() => {
-            Err(Mistake::of_file("", format!("{} holds no policies.hcl", folder.root().display()))
-                .help("a policy set needs a policies.hcl with a policy block for each of its policies")
+            let message = format!("{} holds no policies.hcl and no sentinel.hcl", folder.root().display());
+            Err(Mistake::of_file("", message)
+                .help(
+                    "a policy set needs a policies.hcl (Rego) or a sentinel.hcl (Sentinel) with a policy block for each \
+                     of its policies",
+                )
                 .into())
         }
         _ => Err(LoadError::new(mistakes)),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use config::{Checked, Config, Severity, SystemHost};
+use config::{Checked, Config, PolicySetConfig, Severity, SystemHost};
 use serde_json::json;
 
 use super::failure::{Exit, Failure};
@@ -13,14 +13,16 @@ use super::paint;
 /// shown and are no mistakes.
 pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
     let Checked { findings, config } = Config::check(file, &SystemHost);
-    let broken = config.as_ref().map(broken_policy_sets).unwrap_or_default();
-    let mistakes = findings.count(Severity::Error) + broken.len();
+    let of_sets = config.as_ref().map(check_policy_sets).unwrap_or_default();
+    let mistakes = findings.count(Severity::Error) + of_sets.broken.len();
+    let warnings = findings.count(Severity::Warning) + of_sets.warnings.len();
     let exit = if mistakes == 0 && config.is_some() { Exit::Success } else { Exit::Usage };
     if output.json {
         let document = json!({
             "file": file.display().to_string(),
             "valid": exit == Exit::Success,
-            "policy-sets": broken,
+            "policy-sets": of_sets.broken,
+            "policy-set-warnings": of_sets.warnings,
             "errors": findings.count(Severity::Error),
             "warnings": findings.count(Severity::Warning),
             "diagnostics": findings,
@@ -33,10 +35,13 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
         output.note(rendered.trim_end_matches('\n'));
         output.note("");
     }
-    for mistake in &broken {
+    for warning in &of_sets.warnings {
+        output.note(&format!("{} {warning}\n", output.notes.with(paint::WAITS, "warning:")));
+    }
+    for mistake in &of_sets.broken {
         output.note(&format!("{} {mistake}\n", output.notes.with(paint::BAD, "error:")));
     }
-    let counts = counts(mistakes, findings.count(Severity::Warning));
+    let counts = counts(mistakes, warnings);
     match config {
         Some(config) if exit == Exit::Success => {
             let has = [
@@ -57,16 +62,32 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The policy sets that would fail every run they apply to, each with all its mistakes and their places.
-pub(crate) fn broken_policy_sets(config: &Config) -> Vec<String> {
-    let load = |set: &config::PolicySetConfig| policy::PolicySet::load(set.name.as_str(), &set.path).err();
-    config
-        .policy_sets
-        .values()
-        .filter_map(|set| {
-            Some(format!("policy set {:?} in {}: {}", set.name, set.path.display(), load(set)?))
-        })
-        .collect()
+/// What is to be said of policy sets before a run meets them.
+#[derive(Default)]
+pub(crate) struct PolicySetFindings {
+    /// The sets that would fail every run they apply to, each with all its mistakes and their places.
+    pub(crate) broken: Vec<String>,
+    /// What of the others has no effect.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Loads the policy sets of a configuration. Fetches what they name of remote sources, so it may take seconds.
+pub(crate) fn check_policy_sets(config: &Config) -> PolicySetFindings {
+    let mut findings = PolicySetFindings::default();
+    for set in config.policy_sets.values() {
+        let of = |what: &dyn std::fmt::Display| {
+            format!("policy set {:?} in {}: {what}", set.name, set.path.display())
+        };
+        match policy::PolicySet::load(set.name.as_str(), &set.path, settings(set)) {
+            Ok(loaded) => findings.warnings.extend(loaded.warnings().iter().map(|warning| of(warning))),
+            Err(error) => findings.broken.push(of(&error)),
+        }
+    }
+    findings
+}
+
+fn settings(set: &PolicySetConfig) -> policy::SetSettings {
+    policy::SetSettings { http_hosts: set.http_hosts.iter().map(|host| host.as_str().to_owned()).collect() }
 }
 
 fn counts(mistakes: usize, warnings: usize) -> String {

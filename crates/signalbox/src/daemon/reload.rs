@@ -10,6 +10,8 @@ use notify::{RecursiveMode, Watcher as _};
 use tokio::signal::unix::Signal;
 use tokio::sync::mpsc;
 
+use crate::cli::check::check_policy_sets;
+
 /// Editors write a file in several steps: wait until they are done.
 const QUIET: Duration = Duration::from_millis(150);
 
@@ -79,10 +81,16 @@ pub(super) fn report(findings: &Diagnostics) {
 }
 
 /// A set that can't be loaded fails every run that it applies to, which is better known before.
+///
+/// In a thread of its own: a set may name remote sources, and nothing waits for the server that has them.
 pub(super) fn warn_about_policy_sets(config: &Config) {
-    for mistake in crate::cli::check::broken_policy_sets(config) {
-        tracing::warn!("{mistake}");
-    }
+    let config = config.clone();
+    std::thread::spawn(move || {
+        let findings = check_policy_sets(&config);
+        for finding in findings.broken.iter().chain(&findings.warnings) {
+            tracing::warn!("{finding}");
+        }
+    });
 }
 
 /// The settings that are read at start only.

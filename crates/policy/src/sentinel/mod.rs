@@ -1,0 +1,167 @@
+//! Sentinel policy sets: `sentinel.hcl` and what it names, on the crate `sentinel`.
+//!
+//! - What `sentinel.hcl` says holds: policies with sources, levels and parameters, modules, static imports, globals.
+//!   Its `mock` and `test` blocks are for whoever writes the policies: here the run's own data is looked at, and
+//!   what is not used is said ([`CompiledSet::warnings`]).
+//! - A set is loaded whole or not at all: a policy or an import that cannot be had or compiled, an import that nobody
+//!   defines and a parameter without a value are mistakes of the set.
+//! - The Terraform imports are derived once for a plan, whatever number of sets and policies ask for them.
+//! - Programs (`import "plugin"` with a source) are never run; `http` reaches the hosts that the set allows.
+//! - `terraform providers schema` is not asked for. Only the old `tfplan` import would look at it, for attributes
+//!   whose values are not known yet: without it such an attribute is found as a scalar, as a list and as a map, so
+//!   that a policy finds it however it asks. The schemas of a large provider take seconds and a hundred megabytes.
+
+mod network;
+mod source;
+
+use std::sync::Arc;
+
+use ::sentinel::{Config, Data, EnforcementLevel as Level, Key, Outcome, TERRAFORM_IMPORTS};
+
+use self::network::PolicyHost;
+use self::source::FolderFiles;
+use crate::{
+    CompiledSet, EnforcementLevel, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy,
+    PolicyEngine, SetFolder, SetSettings, Verdict, keep,
+};
+
+const MANIFEST: &str = "sentinel.hcl";
+
+/// The engine for sets of Sentinel policies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SentinelEngine;
+
+impl PolicyEngine for SentinelEngine {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Sentinel
+    }
+
+    fn manifest(&self) -> &'static str {
+        MANIFEST
+    }
+
+    fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
+        let text = match folder.file(MANIFEST).map(|file| folder.read(file)) {
+            Some(read) => read?,
+            None => return Err(Mistake::of_file(MANIFEST, "is missing").into()),
+        };
+        let mut config = Config::parse(MANIFEST, &text).map_err(|error| source::mistake(&error))?;
+        if config.policies.is_empty() {
+            // a set that checks nothing would pass everything
+            return Err(Mistake::of_file(MANIFEST, "the set has no policy")
+                .help("write policy \"NAME\" { source = \"./NAME.sentinel\" }")
+                .into());
+        }
+        let warnings = without_what_is_not_used(&mut config);
+        let set = ::sentinel::PolicySet::of(config, &FolderFiles(folder), "");
+        let mistakes: Vec<Mistake> = set.mistakes(&TERRAFORM_IMPORTS).iter().map(source::mistake).collect();
+        if !mistakes.is_empty() {
+            return Err(LoadError::new(mistakes));
+        }
+        let policies = set.policies().enumerate().map(|(index, (name, level))| Policy {
+            name: name.to_owned(),
+            level: level_of(level),
+            description: set.description(index).map(str::to_owned),
+        });
+        Ok(Arc::new(SentinelSet {
+            policies: policies.collect(),
+            set,
+            warnings,
+            http_hosts: settings.http_hosts.clone(),
+        }))
+    }
+}
+
+/// Takes out what has no meaning in a run, with a word on each.
+fn without_what_is_not_used(config: &mut Config) -> Vec<String> {
+    let mut warnings: Vec<String> =
+        config.warnings.iter().map(|warning| format!("{MANIFEST}: {warning}")).collect();
+    let mocks = std::mem::take(&mut config.mocks);
+    warnings.extend(mocks.iter().map(|(name, _)| {
+        format!("{MANIFEST}: mock \"{name}\" is for tests; policies see the data of the run instead")
+    }));
+    if config.test.take().is_some() {
+        warnings.push(format!("{MANIFEST}: the test block is for tests and means nothing to a run"));
+    }
+    if config.sentinel.take().is_some() {
+        warnings.push(format!("{MANIFEST}: the settings of the sentinel block have no effect"));
+    }
+    warnings
+}
+
+const fn level_of(level: Level) -> EnforcementLevel {
+    match level {
+        Level::Advisory => EnforcementLevel::Advisory,
+        Level::SoftMandatory => EnforcementLevel::SoftMandatory,
+        Level::HardMandatory => EnforcementLevel::HardMandatory,
+    }
+}
+
+struct SentinelSet {
+    policies: Vec<Policy>,
+    set: ::sentinel::PolicySet,
+    warnings: Vec<String>,
+    http_hosts: Vec<String>,
+}
+
+impl CompiledSet for SentinelSet {
+    fn policies(&self) -> &[Policy] {
+        &self.policies
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn prepare(&self, input: &Input) {
+        // an error shows again in each evaluation
+        let Ok(inputs) = input.sentinel() else { return };
+        for (name, import) in &inputs.imports {
+            if self.set.imports(name) {
+                import.data();
+            }
+        }
+    }
+
+    fn evaluate(&self, index: usize, input: &Input, limits: Limits) -> Evaluation {
+        let inputs = match input.sentinel() {
+            Ok(inputs) => inputs,
+            Err(error) => return Evaluation::errored(error),
+        };
+        let host = PolicyHost::new(&self.http_hosts, limits.time);
+        let limits = ::sentinel::Limits { time: limits.time, ..::sentinel::Limits::default() };
+        let Some(evaluated) = self.set.evaluate_policy(index, inputs, limits, &host) else {
+            return Evaluation::errored(format!("the set has no policy of number {index}"));
+        };
+        let evaluation = evaluated.evaluation;
+        Evaluation {
+            verdict: judge(&evaluation.outcome),
+            prints: keep::lines(evaluation.trace.print.lines().map(str::to_owned).collect()),
+            trace: String::new(),
+            rules: keep::rules(evaluation.trace.rules),
+        }
+    }
+}
+
+/// What the value of `main` means. One that is no boolean says what is wrong.
+fn judge(outcome: &Outcome) -> Verdict {
+    if let Some(error) = outcome.error() {
+        return Verdict::Errored { error: source::words(&error) };
+    }
+    let messages = match outcome.value() {
+        _ if outcome.passed() => return Verdict::Passed,
+        None | Some(Data::Bool(_)) => Vec::new(),
+        Some(Data::List(items)) => items.iter().map(show).collect(),
+        Some(Data::Map(map)) => {
+            let key = |key: &Key| key.as_str().map_or_else(|| format!("{key:?}"), str::to_owned);
+            map.entries().iter().map(|(name, item)| format!("{}: {}", key(name), show(item))).collect()
+        }
+        Some(other) => vec![show(other)],
+    };
+    Verdict::Failed { messages: keep::lines(messages) }
+}
+
+/// A string is shown without quotes.
+fn show(data: &Data) -> String {
+    data.as_str().map_or_else(|| format!("{data:?}"), str::to_owned)
+}
