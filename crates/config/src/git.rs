@@ -28,7 +28,10 @@ impl FromText for RepositoryUrl {
             if !matches!(scheme, "https" | "http" | "ssh" | "git" | "file" | "git+ssh" | "ssh+git") {
                 return fault("git does not know this scheme");
             }
-            let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+            let (login, host) = rest.rsplit_once('@').unwrap_or(("", rest));
+            if scheme.contains("ssh") && login.contains(':') {
+                return fault("it holds a password, which ssh does not take: use an SSH key");
+            }
             if host.starts_with('-') || host.is_empty() {
                 return fault("no host");
             }
@@ -163,6 +166,7 @@ mod tests {
             "ext::sh -c touch% /tmp/x",
             "ssh://-oProxyCommand=x/y",
             "ssh://git@-oProxyCommand=x/y",
+            "ssh://git:pw@host/x",
             "-oProxyCommand=x:y",
             "git@-oProxyCommand=x:y",
             "ftp2://host/x",

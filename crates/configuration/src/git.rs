@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::error::Error;
 use crate::ignore::{self, IgnoreRules};
+use crate::remote::{Remote, Variables};
 use crate::report::Commit;
 use crate::request::Limits;
 use crate::selection::Selection;
@@ -25,7 +26,7 @@ use crate::words::{plain, without_credentials};
 /// What is asked for, checked.
 #[derive(Debug)]
 pub(crate) struct GitSource<'a> {
-    url: &'a str,
+    remote: Remote,
     reference: &'a str,
     /// Without `.` and `..` in it; empty for the root.
     pub(crate) path: PathBuf,
@@ -43,9 +44,11 @@ pub(crate) struct Fetched {
 
 impl<'a> GitSource<'a> {
     pub(crate) fn new(url: &'a str, reference: &'a str, path: &str) -> Result<Self, Error> {
+        let wrong = |reason| Error::Git { what: "url", value: without_credentials(url), reason };
         if let Some(reason) = wrong_url(url) {
-            return Err(Error::Git { what: "url", value: without_credentials(url), reason });
+            return Err(wrong(reason));
         }
+        let remote = Remote::new(url).map_err(wrong)?;
         if let Some(reason) = wrong_reference(reference) {
             return Err(Error::Git { what: "ref", value: plain(reference), reason });
         }
@@ -61,12 +64,12 @@ impl<'a> GitSource<'a> {
                 }
             }
         }
-        Ok(Self { url, reference, path: inside })
+        Ok(Self { remote, reference, path: inside })
     }
 
     /// Brings the commit here. What git needs for that lies in `beside`, and is gone when the result is dropped.
     pub(crate) fn fetch(&self, beside: &Path, log: &mut dyn Write) -> Result<Fetched, Error> {
-        let repository = Repository::create(beside)?;
+        let repository = Repository::create(beside, &self.remote)?;
         let revision = self.bring(&repository, log)?;
         let commit =
             repository.commit(revision).map_err(|failure| failure.while_doing(&self.doing("read")))?;
@@ -101,8 +104,9 @@ impl<'a> GitSource<'a> {
     /// Fetches what is asked for, and says under which name it can be found.
     fn bring(&self, repository: &Repository, log: &mut dyn Write) -> Result<&'a str, Error> {
         const FETCHED: &str = "FETCH_HEAD";
+        let url = &*self.remote.url;
         let shallow =
-            ["fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", self.url, self.reference];
+            ["fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", url, self.reference];
         if !could_be_a_commit(self.reference) {
             return match repository.run(&shallow) {
                 Ok(()) => Ok(FETCHED),
@@ -124,7 +128,7 @@ impl<'a> GitSource<'a> {
             "--no-tags",
             "--no-recurse-submodules",
             "--",
-            self.url,
+            url,
             "+refs/heads/*:refs/heads/*",
             "+refs/tags/*:refs/tags/*",
         ];
@@ -144,7 +148,8 @@ impl<'a> GitSource<'a> {
 
     /// If the repository can be reached, then it does not have what was asked for.
     fn missing(&self, repository: &Repository) -> Option<Error> {
-        let listed = repository.output(&["ls-remote", "--heads", "--tags", "--refs", "--", self.url]).ok()?;
+        let listed =
+            repository.output(&["ls-remote", "--heads", "--tags", "--refs", "--", &self.remote.url]).ok()?;
         let listed = String::from_utf8_lossy(&listed);
         let known: Vec<String> = listed
             .lines()
@@ -153,14 +158,14 @@ impl<'a> GitSource<'a> {
             .map(str::to_owned)
             .collect();
         (!known.iter().any(|name| name == self.reference)).then(|| Error::NoSuchReference {
-            url: without_credentials(self.url),
+            url: without_credentials(&self.remote.url),
             reference: self.reference.to_owned(),
             known,
         })
     }
 
     fn doing(&self, what: &str) -> String {
-        format!("{what} {} from {}", plain(self.reference), without_credentials(self.url))
+        format!("{what} {} from {}", plain(self.reference), without_credentials(&self.remote.url))
     }
 }
 
@@ -177,7 +182,7 @@ impl Repository {
     ) -> Result<(), Error> {
         let doing = || source.doing("write out");
         // with the address at hand, filters such as that of git-lfs can fetch what they need
-        let remote = format!("remote.origin.url={}", source.url);
+        let remote = format!("remote.origin.url={}", source.remote.url);
         let mut command = self.command(&["-c", &remote, "archive", "--format=tar", &commit.sha]);
         let mut child = Killed(
             command
@@ -264,18 +269,22 @@ impl Drop for Killed {
 
 /// A bare repository for one commit.
 #[derive(Debug)]
-pub(crate) struct Repository(TempDir);
+pub(crate) struct Repository {
+    directory: TempDir,
+    /// How git gets in where it fetches from.
+    environment: Variables,
+}
 
 impl Repository {
-    fn create(beside: &Path) -> Result<Self, Error> {
+    fn create(beside: &Path, remote: &Remote) -> Result<Self, Error> {
         let unwritable = |cause| Error::Unwritable { path: beside.to_owned(), cause };
         let directory = tempfile::Builder::new().prefix(".git-").tempdir_in(beside).map_err(unwritable)?;
-        let repository = Self(directory);
+        let repository = Self { directory, environment: remote.environment() };
         repository
             .run(&["init", "--quiet", "--bare", "--template="])
             .map_err(|failure| failure.while_doing("start"))?;
         // what is meant for people who download an archive is not meant for terraform
-        let info = repository.0.path().join("info");
+        let info = repository.directory.path().join("info");
         fs::create_dir_all(&info).map_err(unwritable)?;
         fs::write(info.join("attributes"), "* -export-ignore -export-subst\n").map_err(unwritable)?;
         Ok(repository)
@@ -295,7 +304,7 @@ impl Repository {
         let mut command = Command::new("git");
         command.args(["-c", "protocol.ext.allow=never", "-c", "core.hooksPath=/dev/null"]);
         command.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
-        command.arg("--git-dir").arg(self.0.path()).args(arguments);
+        command.arg("--git-dir").arg(self.directory.path()).args(arguments);
         // its own configuration stays: it names the credentials; but no other repository may be meant
         for name in [
             "GIT_WORK_TREE",
@@ -308,7 +317,8 @@ impl Repository {
         ] {
             command.env_remove(name);
         }
-        command.env("GIT_TERMINAL_PROMPT", "0").current_dir(self.0.path()).stdin(Stdio::null());
+        command.envs(self.environment.0.iter().map(|(name, value)| (name, value)));
+        command.env("GIT_TERMINAL_PROMPT", "0").current_dir(self.directory.path()).stdin(Stdio::null());
         command
     }
 

@@ -25,6 +25,7 @@ mod git;
 mod ignore;
 mod link;
 mod pack;
+mod remote;
 mod report;
 mod request;
 mod selection;
@@ -41,6 +42,7 @@ pub use error::{Error, Kind};
 pub use report::{Commit, Digest, StateKept, TakeReport};
 pub use request::{FORMAT, Limits, Source, TakeRequest};
 pub use take::take;
+pub use words::without_credentials;
 
 /// What the line in the log begins with that says why a configuration was not taken.
 pub const REFUSAL: &str = "The configuration was not taken: ";

@@ -46,8 +46,8 @@ pub(crate) fn listed(names: &[String], none: &str) -> String {
     text
 }
 
-/// The address of a repository without the user and password that may stand in it.
-pub(crate) fn without_credentials(url: &str) -> String {
+/// The address of a repository without the user and password that may stand in it, fit for a terminal.
+pub fn without_credentials(url: &str) -> String {
     let plain = plain(url);
     let Some((scheme, rest)) = plain.split_once("://") else { return plain };
     let (authority, path) =
@@ -92,6 +92,7 @@ mod tests {
             ("https://host/a@b.git", "https://host/a@b.git"),
             ("https://u:p@ss@host:8443/a", "https://host:8443/a"),
             ("git@host:a.git", "git@host:a.git"),
+            ("ssh://git@host", "ssh://host"),
             ("/srv/a.git", "/srv/a.git"),
         ];
         for (url, expected) in table {

@@ -75,11 +75,16 @@ fn git(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source> 
     let url = fields.required::<RepositoryUrl>("url", context);
     if let (Some(url), Some(node)) = (&url, fields.node("url"))
         && url.holds_password()
+        && node.literal
     {
-        let (message, span) = ("the URL holds a password, which will stand in logs", node.span.clone());
+        // git gets it in a way that nobody else sees, and no log has it: the file is where it can be read
+        let message = "the URL holds a password: whoever can read this file can read it";
+        let span = node.span.clone();
         context.hide(&span);
         let issue = Issue::warning(Code::ExposedSecret, &span, message);
-        context.report(issue.help("use an SSH key or a credential helper of git"));
+        context.report(
+            issue.help("use an SSH key, a credential helper of git, or `${env(\"NAME\")}` in its place"),
+        );
     }
     let reference = match fields.node("ref") {
         None => Some("HEAD".to_owned()),

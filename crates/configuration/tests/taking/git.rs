@@ -1,8 +1,12 @@
 //! A git repository as a source: real repositories, the real git.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::{MAIN, Place, refused, step, taken};
 use configuration::{Error, Source, TakeRequest};
@@ -277,4 +281,96 @@ fn nothing_but_the_commit_decides_the_record() {
     let (by_tag, _) = taken(&local(&place, "v1", "network"));
     let (by_sha, _) = taken(&local(&place, &first, "network"));
     assert_eq!(by_tag.digest, by_sha.digest);
+}
+
+/// Serves the place's repository over HTTP to who knows the password, by `git http-backend`, until the tests end. While
+/// it answers, the commands of all processes are looked at; the flag is set if the password stood in one.
+fn serve_with_password(place: &Place) -> (u16, Arc<AtomicBool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, root) = (listener.local_addr().unwrap().port(), place.source());
+    let seen = Arc::new(AtomicBool::new(false));
+    let flag = seen.clone();
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            if is_in_a_command_line(PASSWORD) {
+                flag.store(true, Ordering::SeqCst);
+            }
+            answer(&connection.unwrap(), &root);
+        }
+    });
+    (port, seen)
+}
+
+const PASSWORD: &str = "s3cret%of:ada";
+/// `ada:s3cret%of:ada` as a browser sends it.
+const AUTHORIZATION: &str = "Basic YWRhOnMzY3JldCVvZjphZGE=";
+
+fn is_in_a_command_line(password: &str) -> bool {
+    let commands = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    commands.into_iter().any(|command| String::from_utf8_lossy(&command).contains(password))
+}
+
+/// Answers one request, or refuses it if it comes without the password.
+fn answer(mut connection: &TcpStream, root: &Path) {
+    let mut reader = BufReader::new(connection);
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        match line.trim_end() {
+            "" => break,
+            line => lines.push(line.to_owned()),
+        }
+    }
+    let header = |name: &str| {
+        let found = lines
+            .iter()
+            .find_map(|line| line.split_once(": ").filter(|(key, _)| key.eq_ignore_ascii_case(name)));
+        found.map(|(_, value)| value.to_owned()).unwrap_or_default()
+    };
+    let mut body = vec![0; header("content-length").parse().unwrap_or(0)];
+    reader.read_exact(&mut body).unwrap();
+    if header("authorization") != AUTHORIZATION {
+        let refusal = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\
+                       Connection: close\r\n\r\n";
+        return connection.write_all(refusal.as_bytes()).unwrap();
+    }
+    let mut request = lines[0].split(' ');
+    let (method, target) = (request.next().unwrap(), request.next().unwrap());
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut backend = Command::new("git")
+        .arg("http-backend")
+        .env("GIT_PROJECT_ROOT", root)
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("REQUEST_METHOD", method)
+        .env("PATH_INFO", path)
+        .env("QUERY_STRING", query)
+        .env("CONTENT_TYPE", header("content-type"))
+        .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
+        .env("HTTP_GIT_PROTOCOL", header("git-protocol"))
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "safe.directory")
+        .env("GIT_CONFIG_VALUE_0", "*")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    backend.stdin.take().unwrap().write_all(&body).unwrap();
+    let said = backend.wait_with_output().unwrap().stdout;
+    connection.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n").unwrap();
+    connection.write_all(&said).unwrap();
+}
+
+#[test]
+fn a_password_of_the_address_opens_the_repository_and_stands_in_no_command_line() {
+    let (place, [_, _, third]) = repository();
+    let (port, seen) = serve_with_password(&place);
+    let url = format!("http://ada:s3cret%25of:ada@127.0.0.1:{port}/.git");
+    let (report, log) = taken(&request(&place, &url, "main", "network"));
+    assert_eq!(report.commit.map(|commit| commit.sha), Some(third));
+    assert!(!log.contains("s3cret"), "{log}");
+    assert!(!seen.load(Ordering::SeqCst), "the password stood in a command line");
 }

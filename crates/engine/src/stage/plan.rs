@@ -299,35 +299,5 @@ fn record_commit(commit: &configuration::Commit, request: Option<&TakeRequest>) 
         Some(configuration::Source::Git { url, reference, .. }) => (url.clone(), reference.clone()),
         _ => Default::default(),
     };
-    Commit { sha: commit.sha.clone(), reference, url: without_credentials(&url) }
-}
-
-/// `https://user:secret@host/…` without what is before the `@`.
-pub(super) fn without_credentials(url: &str) -> String {
-    match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_once('/').map_or((rest, None), |(a, p)| (a, Some(p)));
-            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-            path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
-        }
-        None => url.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn credentials_in_a_url_are_not_recorded() {
-        for (url, recorded) in [
-            ("https://me:secret@git.example/infra.git", "https://git.example/infra.git"),
-            ("https://git.example/a@b/infra.git", "https://git.example/a@b/infra.git"),
-            ("git@git.example:infra.git", "git@git.example:infra.git"),
-            ("/srv/git/infra.git", "/srv/git/infra.git"),
-            ("ssh://git@git.example", "ssh://git.example"),
-        ] {
-            assert_eq!(without_credentials(url), recorded);
-        }
-    }
+    Commit { sha: commit.sha.clone(), reference, url: configuration::without_credentials(&url) }
 }

@@ -9,7 +9,6 @@ use policy::{CheckRequest, PolicyReport, SetRequest};
 use serde_json::{Map, Value, json};
 use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Workspace};
 
-use super::plan::without_credentials;
 use super::{Conclusion, Ended, StageError, environment, failed, write_private};
 use crate::RunDir;
 use crate::context::Context;
@@ -97,7 +96,7 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: 
             "tag_bindings": [],
             "working_directory": git.map_or("", |git| &git.path),
             "vcs_repo": git.map(|git| {
-                let identifier = without_credentials(&git.url);
+                let identifier = configuration::without_credentials(&git.url);
                 json!({
                     "identifier": identifier,
                     "display_identifier": identifier,
