@@ -34,7 +34,7 @@ pub use error::{ClientError, Problem, Problems};
 pub use http::Client;
 pub use model::{
     Account, Apply, ApplyStatus, LockedBy, Plan, PlanStatus, PolicyCheck, PolicyCheckStatus, PolicyCounts,
-    Run, RunActions, RunEvent, RunPermissions, RunStatus, VcsRepo, Workspace, WorkspacePermissions,
+    Run, RunActions, RunEvent, RunPermissions, RunStatus, Source, Workspace, WorkspacePermissions,
 };
 pub use new_run::NewRun;
 pub use page::{Page, Pagination};

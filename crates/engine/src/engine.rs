@@ -1,7 +1,8 @@
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use config::Config;
+use config::{Config, WorkspaceConfig};
 use executor::Executor;
 use ractor::{Actor as _, ActorRef};
 use store::Store;
@@ -67,11 +68,7 @@ impl Engine {
         }
         // whoever is told that the daemon is ready finds the workspaces there
         bring_in_line(&context).await?;
-        tokio::spawn({
-            let context = context.clone();
-            // asked now, so that no run waits for the answer
-            async move { context.terraform.find(&context.config().server.terraform, &context.host).await }
-        });
+        ask_for_versions(&context);
         #[expect(
             clippy::disallowed_methods,
             reason = "the root has no supervisor: its end is the end of the daemon"
@@ -105,6 +102,13 @@ impl Engine {
         self.context.slot_counts()
     }
 
+    /// The version of the terraform that runs of the workspace use, or why it is not known.
+    pub fn terraform_version(&self, workspace: &WorkspaceConfig) -> Result<String, String> {
+        let program =
+            workspace.terraform.as_deref().unwrap_or(&self.context.config().server.terraform).to_owned();
+        self.context.terraform.known(&program, &self.context.host)
+    }
+
     /// How the execution slots look to this run.
     pub fn slots_beside(&self, run: lifecycle::id::RunId) -> lifecycle::slots::SlotFacts {
         self.context.slots_beside(run)
@@ -116,6 +120,7 @@ impl Engine {
     pub fn reconfigure(&self, config: Arc<Config>) {
         self.context.set_slot_limit(config.server.max_concurrent_runs);
         self.context.config.send_replace(config);
+        ask_for_versions(&self.context);
         self.context.hint_configuration();
     }
 
@@ -123,4 +128,17 @@ impl Engine {
     pub fn stop(&self) {
         self.root.stop(None);
     }
+}
+
+/// Asks every terraform of the configuration for its version, so that no run and no reader waits for the answer.
+fn ask_for_versions(context: &Arc<Context>) {
+    let context = context.clone();
+    tokio::spawn(async move {
+        let config = context.config();
+        let own = config.workspaces.values().filter_map(|workspace| workspace.terraform.as_deref());
+        let programs: BTreeSet<_> = own.chain([config.server.terraform.as_path()]).collect();
+        for program in programs {
+            context.terraform.find(program, &context.host).await;
+        }
+    });
 }

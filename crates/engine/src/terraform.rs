@@ -3,19 +3,22 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 use tokio::io::AsyncReadExt as _;
-use tokio::sync::Mutex;
 
 use crate::HostEnvironment;
 
 /// `terraform version` takes 35 ms of CPU: asked once for each binary, and again when the file changes.
 #[derive(Debug, Default)]
 pub(crate) struct Versions {
-    known: Mutex<HashMap<(PathBuf, Option<SystemTime>), String>>,
+    known: Mutex<HashMap<Binary, Result<String, String>>>,
 }
+
+/// A file that was found, as it was then.
+type Binary = (PathBuf, Option<SystemTime>);
 
 /// A binary that a stage would run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,21 +31,40 @@ pub(crate) struct Terraform {
 
 impl Versions {
     pub(crate) async fn find(&self, program: &Path, host: &HostEnvironment) -> Terraform {
-        let Some(found) = look_up(program, &host.path) else {
+        let Some(binary) = binary(program, host) else {
             return Terraform { program: program.to_owned(), version: None };
         };
-        let changed = std::fs::metadata(&found).and_then(|meta| meta.modified()).ok();
-        let key = (found.clone(), changed);
-        if let Some(version) = self.known.lock().await.get(&key) {
-            return Terraform { program: found, version: Some(version.clone()) };
+        if let Some(Ok(version)) = self.told(&binary) {
+            return Terraform { program: binary.0, version: Some(version) };
         }
         // not under the lock: a binary that hangs must not keep others waiting
-        let version = ask(&found, host).await;
-        if let Some(version) = &version {
-            self.known.lock().await.insert(key, version.clone());
+        let said = ask(&binary.0, host).await;
+        if let Err(why) = &said {
+            tracing::warn!(program = %binary.0.display(), "terraform does not tell its version: {why}");
         }
-        Terraform { program: found, version }
+        let version = said.clone().ok();
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(binary.clone(), said);
+        Terraform { program: binary.0, version }
     }
+
+    /// What is known of the binary without asking it: its version, or why there is none.
+    pub(crate) fn known(&self, program: &Path, host: &HostEnvironment) -> Result<String, String> {
+        let Some(binary) = binary(program, host) else {
+            let place = if program.components().count() > 1 { "there" } else { "in PATH" };
+            return Err(format!("{} is not {place}", program.display()));
+        };
+        self.told(&binary).unwrap_or_else(|| Err(format!("{} was not asked yet", binary.0.display())))
+    }
+
+    fn told(&self, binary: &Binary) -> Option<Result<String, String>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(binary).cloned()
+    }
+}
+
+fn binary(program: &Path, host: &HostEnvironment) -> Option<Binary> {
+    let found = look_up(program, &host.path)?;
+    let changed = std::fs::metadata(&found).and_then(|meta| meta.modified()).ok();
+    Some((found, changed))
 }
 
 /// Finds a program as a shell does: a bare name in `PATH`, anything with a slash as a path.
@@ -54,14 +76,12 @@ pub fn look_up(program: &Path, path: &str) -> Option<PathBuf> {
     std::env::split_paths(path).filter(|dir| dir.is_absolute()).map(|dir| dir.join(program)).find(is_file)
 }
 
-async fn ask(program: &Path, host: &HostEnvironment) -> Option<String> {
+/// What the binary says, or why it says nothing.
+async fn ask(program: &Path, host: &HostEnvironment) -> Result<String, String> {
     #[derive(Deserialize)]
     struct Version {
         terraform_version: String,
     }
-    let warn = |why: &dyn std::fmt::Display| {
-        tracing::warn!(program = %program.display(), "terraform does not tell its version: {why}");
-    };
     let child = tokio::process::Command::new(program)
         .args(["version", "-json"])
         .env_clear()
@@ -72,16 +92,16 @@ async fn ask(program: &Path, host: &HostEnvironment) -> Option<String> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn();
-    let mut child = child.inspect_err(|error| warn(error)).ok()?;
+    let named = |why: &dyn std::fmt::Display| format!("{} version: {why}", program.display());
+    let mut child = child.map_err(|error| named(&error))?;
     let mut said = Vec::new();
-    let stdout = child.stdout.as_mut()?;
+    let stdout = child.stdout.as_mut().ok_or_else(|| named(&"it has no output"))?;
     let heard = tokio::time::timeout(Duration::from_secs(10), stdout.read_to_end(&mut said)).await;
-    if heard.is_err() {
-        warn(&"no answer within ten seconds");
-    }
     // it has said what it had to say, or hangs
     let _ = child.kill().await;
-    serde_json::from_slice::<Version>(&said).ok().map(|version| version.terraform_version)
+    heard.map_err(|_| named(&"no answer within ten seconds"))?.map_err(|error| named(&error))?;
+    let version = serde_json::from_slice::<Version>(&said);
+    version.map(|version| version.terraform_version).map_err(|_| named(&"it says something else"))
 }
 
 /// The three lines that clients of the API expect at the head of a log, and drop (tfe-api.md 4.10).
@@ -116,14 +136,24 @@ mod tests {
 
     #[tokio::test]
     async fn the_version_is_what_the_binary_says() {
-        let terraform = Versions::default().find(Path::new("terraform"), &host()).await;
+        let versions = Versions::default();
+        let known = || versions.known(Path::new("terraform"), &host());
+        assert!(known().unwrap_err().contains("not asked yet"));
+        let terraform = versions.find(Path::new("terraform"), &host()).await;
         assert!(terraform.program.is_absolute());
+        assert_eq!(terraform.version, known().ok());
         assert!(terraform.version.is_some_and(|version| version.starts_with("1.")));
     }
 
     #[tokio::test]
     async fn a_terraform_that_is_missing_has_no_version_and_stops_nothing() {
-        let missing = Versions::default().find(Path::new("terraform-nowhere"), &host()).await;
+        let versions = Versions::default();
+        let missing = versions.find(Path::new("terraform-nowhere"), &host()).await;
+        let why = versions.known(Path::new("terraform-nowhere"), &host()).unwrap_err();
+        assert!(why.contains("terraform-nowhere is not in PATH"), "{why}");
+        versions.find(Path::new("true"), &host()).await;
+        let why = versions.known(Path::new("true"), &host()).unwrap_err();
+        assert!(why.ends_with("true version: it says something else"), "{why}");
         assert_eq!(missing, Terraform { program: "terraform-nowhere".into(), version: None });
         assert_eq!(preamble(None).lines().count(), 3);
     }

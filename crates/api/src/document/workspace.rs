@@ -1,12 +1,12 @@
 //! Workspaces (tfe-api.md 5.4, 3.3).
 
 use config::{Source, WorkspaceConfig};
+use configuration::without_credentials;
 use lifecycle::access::{Access, Action};
 use lifecycle::id::RunId;
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::{Run, Workspace};
-use url::Url;
 
 use super::user;
 use crate::ground::{Identifier, Relationship, Resource, null};
@@ -18,15 +18,15 @@ pub(crate) struct View<'a> {
     pub(crate) access: Access,
     /// `None` for one that was taken out of the config file.
     pub(crate) settings: Option<&'a WorkspaceConfig>,
+    /// The terraform that its runs use, or why that is not known.
+    pub(crate) terraform_version: Result<&'a str, &'a str>,
     /// The run that it shows.
     pub(crate) current_run: Option<&'a Run>,
 }
 
-impl View<'_> {
-    /// The run that holds it: it counts as locked by that run (tfe-api.md 2.5).
-    pub(crate) fn holder(&self) -> Option<RunId> {
-        self.current_run.filter(|run| lifecycle::queue::holder(&[run.entry()]).is_some()).map(|run| run.id)
-    }
+/// The run that holds the workspace, if it is the one that it shows: it counts as locked by that run (tfe-api.md 2.5).
+pub(crate) fn holder(current_run: Option<&Run>) -> Option<RunId> {
+    current_run.filter(|run| lifecycle::queue::holder(&[run.entry()]).is_some()).map(|run| run.id)
 }
 
 #[derive(Serialize)]
@@ -113,31 +113,15 @@ pub(crate) fn resource(workspace: &Workspace, view: &View) -> Resource {
 
 fn locked_by(workspace: &Workspace, view: &View) -> Option<Identifier> {
     let by_user = workspace.lock.as_ref().map(|lock| user::identifier(&lock.by));
-    by_user.or_else(|| view.holder().map(|run| Identifier::new("runs", run)))
+    by_user.or_else(|| holder(view.current_run).map(|run| Identifier::new("runs", run)))
 }
 
 fn attributes(workspace: &Workspace, view: &View) -> Value {
     let settings = view.settings;
-    let git = settings.and_then(|settings| match &settings.source {
-        Source::Git(git) => Some(git),
-        Source::Directory { .. } => None,
-    });
-    let vcs_repo = git.map(|git| {
-        let url = without_credentials(&git.url);
-        json!({
-            "identifier": url,
-            "display-identifier": url,
-            "repository-http-url": url,
-            "branch": git.reference,
-            "ingress-submodules": false,
-            "oauth-token-id": null,
-            "service-provider": null,
-        })
-    });
     let latest_change =
         view.current_run.map_or(workspace.updated_at, |run| run.state_changed_at.max(workspace.updated_at));
     let auto_apply = settings.is_some_and(|settings| settings.auto_apply);
-    let mut attributes = json!({
+    json!({
         "name": workspace.name,
         "description": settings.and_then(|settings| settings.description.as_deref()),
         "environment": "default",
@@ -150,19 +134,20 @@ fn attributes(workspace: &Workspace, view: &View) -> Value {
         "auto-destroy-at": null,
         "file-triggers-enabled": false,
         "global-remote-state": false,
-        "locked": workspace.lock.is_some() || view.holder().is_some(),
+        "locked": workspace.lock.is_some() || holder(view.current_run).is_some(),
         "locked-reason": workspace.lock.as_ref().map_or("", |lock| &lock.reason),
         "queue-all-runs": true,
         "speculative-enabled": true,
         "structured-run-output-enabled": false,
-        // whatever the binary is that the configuration names
-        "terraform-version": "latest",
+        // with `latest` no client compares its own version with it
+        "terraform-version": view.terraform_version.map_or("latest", |version| version),
         "trigger-prefixes": [],
         "trigger-patterns": [],
         "tag-names": [],
-        "vcs-repo": vcs_repo,
-        "vcs-repo-identifier": git.map(|git| without_credentials(&git.url)),
-        "working-directory": git.map_or("", |git| &git.path),
+        // the daemon has no connection to a host of repositories, and with one clients refuse to apply (tfe-api.md 3.3)
+        "vcs-repo": null,
+        "vcs-repo-identifier": null,
+        "working-directory": settings.map_or("", |settings| &settings.working_directory),
         "source": "tfe-api",
         "source-name": null,
         "source-url": null,
@@ -172,23 +157,21 @@ fn attributes(workspace: &Workspace, view: &View) -> Value {
         "latest-change-at": latest_change,
         "actions": { "is-destroyable": false },
         "permissions": Permissions::of(view.access),
-    });
-    if let Some(removed_at) = workspace.removed_at {
-        attributes["signalbox"] = json!({ "removed-at": removed_at });
-    }
-    attributes
+        "signalbox": {
+            "source": settings.map(|settings| source(&settings.source)),
+            "terraform-version-unknown": view.terraform_version.err(),
+            "removed-at": workspace.removed_at,
+        },
+    })
 }
 
-/// A repository's address as others may see it.
-fn without_credentials(url: &str) -> String {
-    match Url::parse(url) {
-        Ok(mut parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
-            // a URL that has credentials can always lose them
-            let _ = parsed.set_username("");
-            let _ = parsed.set_password(None);
-            parsed.into()
+/// What the dialect has no place for: where the configuration comes from, without what others must not see.
+fn source(source: &Source) -> Value {
+    match source {
+        Source::Git(git) => {
+            json!({ "kind": "git", "url": without_credentials(&git.url), "ref": git.reference })
         }
-        _ => url.to_owned(),
+        Source::Directory { path } => json!({ "kind": "directory", "path": path }),
     }
 }
 
@@ -202,7 +185,13 @@ mod tests {
 
     fn view(run: Option<&Run>) -> View<'_> {
         let access = Access::Level(AccessLevel::Write);
-        View { organization: "acme", access, settings: None, current_run: run }
+        View {
+            organization: "acme",
+            access,
+            settings: None,
+            terraform_version: Ok("1.11.4"),
+            current_run: run,
+        }
     }
 
     #[test]
@@ -230,16 +219,26 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_shown_without_credentials() {
-        let table = [
-            ("https://user:pw@git.example/infra.git", "https://git.example/infra.git"),
-            ("https://token@git.example/infra.git", "https://git.example/infra.git"),
-            ("https://git.example/infra.git", "https://git.example/infra.git"),
-            ("git@git.example:infra.git", "git@git.example:infra.git"),
-            ("/srv/git/infra.git", "/srv/git/infra.git"),
-        ];
-        for (url, shown) in table {
-            assert_eq!(without_credentials(url), shown);
-        }
+    fn a_source_is_shown_without_credentials() {
+        let git = config::GitSource {
+            url: "https://user:pw@git.example/infra.git".into(),
+            reference: "main".into(),
+        };
+        let shown = json!({ "kind": "git", "url": "https://git.example/infra.git", "ref": "main" });
+        assert_eq!(source(&Source::Git(git)), shown);
+    }
+
+    #[test]
+    fn clients_compare_no_version_with_one_that_is_not_known() {
+        let version = |terraform_version| {
+            let view = View { terraform_version, ..view(None) };
+            let attributes = attributes(&fixture::workspace(), &view);
+            (
+                attributes["terraform-version"].clone(),
+                attributes["signalbox"]["terraform-version-unknown"].clone(),
+            )
+        };
+        assert_eq!(version(Ok("1.11.4")), (json!("1.11.4"), Value::Null));
+        assert_eq!(version(Err("not found")), (json!("latest"), json!("not found")));
     }
 }

@@ -240,22 +240,21 @@ impl Reader {
     }
 
     pub(crate) fn workspace_resource(&self, workspace: &Workspace, current_run: Option<&Run>) -> Resource {
-        workspace::resource(workspace, &self.workspace_view(workspace, current_run))
-    }
-
-    fn workspace_view<'v>(
-        &'v self,
-        workspace: &Workspace,
-        current_run: Option<&'v Run>,
-    ) -> workspace::View<'v> {
         let config = &self.user.config;
-        workspace::View {
+        // the settings of one that was removed and came back under its name are its own again
+        let settings = config.workspaces.get(&workspace.name);
+        let version = match settings {
+            Some(settings) => self.api.engine().terraform_version(settings),
+            None => Err("the workspace was removed from the config file".to_owned()),
+        };
+        let view = workspace::View {
             organization: &config.organization,
             access: self.user.access(workspace),
-            // the settings of one that was removed and came back under its name are its own again
-            settings: config.workspaces.get(&workspace.name),
+            settings,
+            terraform_version: version.as_deref().map_err(String::as_str),
             current_run,
-        }
+        };
+        workspace::resource(workspace, &view)
     }
 
     /// What is to come along with a workspace.
@@ -269,7 +268,7 @@ impl Reader {
         if include.has("organization") {
             included.add(organization::resource(&self.user.config.organization));
         }
-        let held = self.workspace_view(workspace, current_run).holder().is_some();
+        let held = workspace::holder(current_run).is_some();
         let locked_by = include.has("locked_by");
         if let (true, Some(lock)) = (locked_by, &workspace.lock) {
             included.add(user::resource(&lock.by));

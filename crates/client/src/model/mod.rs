@@ -14,4 +14,4 @@ pub use run::{Run, RunActions, RunPermissions};
 pub use run_event::RunEvent;
 pub use stage::{Apply, Plan};
 pub use status::{ApplyStatus, PlanStatus, PolicyCheckStatus, RunStatus};
-pub use workspace::{LockedBy, VcsRepo, Workspace, WorkspacePermissions};
+pub use workspace::{LockedBy, Source, Workspace, WorkspacePermissions};

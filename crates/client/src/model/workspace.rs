@@ -25,10 +25,13 @@ pub struct Workspace {
     /// Whether a run is applied without a person, where that is possible at all.
     #[serde(default)]
     pub auto_apply: bool,
-    /// `None` for what is taken from a directory.
-    #[serde(default)]
-    pub vcs_repo: Option<VcsRepo>,
-    /// The folder of the configuration inside its source.
+    /// The terraform that its runs use; `latest` if that is not known.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub terraform_version: String,
+    /// What this daemon says beyond the API.
+    #[serde(default, deserialize_with = "null_is_default")]
+    signalbox: Own,
+    /// The folder of its source in which terraform runs; empty for its root.
     #[serde(default, deserialize_with = "null_is_default")]
     pub working_directory: String,
     /// When it was first seen in the config file.
@@ -50,16 +53,44 @@ pub struct Workspace {
     pub current_run: Option<Box<Run>>,
 }
 
-/// Where a configuration comes from.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct Own {
+    source: Option<Source>,
+    terraform_version_unknown: Option<String>,
+}
+
+/// Where the terraform configuration of a workspace comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct VcsRepo {
-    /// The repository's address.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub identifier: String,
-    /// A branch, tag or commit.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub branch: String,
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Source {
+    /// A git repository.
+    Git {
+        /// Its address, without user and password.
+        url: String,
+        /// A branch, tag or commit.
+        r#ref: String,
+    },
+    /// A directory of the daemon's machine.
+    Directory {
+        /// Absolute.
+        path: String,
+    },
+    /// One that this release does not know.
+    #[serde(other)]
+    Other,
+}
+
+impl Workspace {
+    /// Where its terraform configuration comes from; `None` for one that was removed from the config file.
+    pub fn source(&self) -> Option<&Source> {
+        self.signalbox.source.as_ref()
+    }
+
+    /// Why the daemon does not know the version of its terraform.
+    pub fn terraform_version_unknown(&self) -> Option<&str> {
+        self.signalbox.terraform_version_unknown.as_deref()
+    }
 }
 
 /// Who holds a lock.

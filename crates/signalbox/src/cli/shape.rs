@@ -172,6 +172,10 @@ pub(crate) struct WorkspaceShape<'a> {
     name: &'a str,
     description: &'a str,
     auto_apply: bool,
+    /// What its runs use; `latest` if that is not known.
+    terraform_version: &'a str,
+    /// The folder of its source in which terraform runs.
+    working_directory: &'a str,
     locked: bool,
     locked_reason: &'a str,
     /// The user that holds the lock.
@@ -196,6 +200,8 @@ impl<'a> WorkspaceShape<'a> {
             name: &workspace.name,
             description: &workspace.description,
             auto_apply: workspace.auto_apply,
+            terraform_version: &workspace.terraform_version,
+            working_directory: &workspace.working_directory,
             locked: workspace.locked,
             locked_reason: &workspace.locked_reason,
             locked_by_user: user,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use client::{LockedBy, Workspace};
+use client::{LockedBy, Source, Workspace};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -104,11 +104,17 @@ fn show_text(workspace: &Workspace, now: Timestamp, paint: Paint) -> String {
     field("Run", &run.map(|run| safe::line(&run.id)).unwrap_or_default());
     field("Lock", &lock(workspace));
     field("Auto-apply", if workspace.auto_apply { "on" } else { "off" });
-    if let Some(repository) = &workspace.vcs_repo {
-        field("Source", &safe::line(&repository.identifier));
-        field("Ref", &safe::line(&repository.branch));
-        field("Path", &safe::line(&workspace.working_directory));
+    match workspace.source() {
+        Some(Source::Git { url, r#ref }) => {
+            field("Source", &safe::line(url));
+            field("Ref", &safe::line(r#ref));
+        }
+        Some(Source::Directory { path }) => field("Source", &safe::line(path)),
+        Some(Source::Other) | None => {}
     }
+    field("Directory", &safe::line(&workspace.working_directory));
+    let terraform = workspace.terraform_version_unknown().map(|why| format!("version unknown: {why}"));
+    field("Terraform", &safe::line(terraform.as_deref().unwrap_or(&workspace.terraform_version)));
     field("Created", &time::exact_and_ago(workspace.created_at, now));
     if let Some(at) = workspace.latest_change_at {
         field("Changed", &time::exact_and_ago(at, now));
