@@ -54,6 +54,7 @@ workspace "hello" {
   source "directory" {
     path = "./demo/harbour"
   }
+  #working_directory = "live/prod" # the folder of the source in which terraform runs; default its root
   access = { platform = "write" }
 }
 
@@ -64,7 +65,7 @@ workspace "network-prod" {
   source "git" {
     url  = "https://git.example.com/infra.git" # or git@host:path, ssh://…, or a path
     ref  = "main"                              # branch, tag, full ref or commit; default HEAD
-    path = "network"                           # folder within the repository; default its root
+    path = "network"                           # short for working_directory
   }
 
   terraform  = "terraform" # instead of the server's

@@ -77,3 +77,55 @@ async fn a_run_keeps_the_settings_with_which_its_plan_started() {
     world.reaches(&run, "Applied").await;
     assert_eq!(std::fs::read_to_string(seen).unwrap().trim(), "red");
 }
+
+#[tokio::test]
+async fn terraform_runs_in_a_folder_of_the_source_with_modules_beside_it() {
+    let setup = Setup::new().workspace_with("net", "this is no terraform", |workspace| {
+        workspace.with("working_directory = \"live/prod\"")
+    });
+    let source = setup.path().join("sources/net");
+    for (file, content) in [
+        ("live/prod/main.tf", "module \"thing\" {\n  source = \"../../modules/thing\"\n}\n"),
+        ("modules/thing/main.tf", terraform::SIMPLE),
+    ] {
+        let path = source.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let world = setup.start();
+    let run = world.queue("net").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    world.confirm(&run).await;
+    world.reaches(&run, "Applied").await;
+    assert_eq!(world.resources("net").await, ["terraform_data.thing"]);
+    // the next one finds the state there
+    let unchanged = world.queue("net").await;
+    world.reaches(&unchanged, "No Changes").await;
+    assert_eq!(world.workspace("net").await.working_directory, "live/prod");
+}
+
+#[tokio::test]
+async fn a_workspace_says_which_terraform_it_uses_or_why_that_is_not_known() {
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .workspace_with("odd", terraform::SIMPLE, |workspace| {
+            workspace.with("terraform = \"/nowhere/terraform\"")
+        })
+        .start();
+    let known = wait_for("terraform was asked", async || {
+        Some(world.workspace("net").await).filter(|workspace| workspace.terraform_version != "latest")
+    })
+    .await;
+    let said = std::process::Command::new("terraform")
+        .env_remove("TF_CLI_CONFIG_FILE")
+        .args(["version", "-json"])
+        .output()
+        .expect("terraform runs");
+    let said: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(known.terraform_version, said["terraform_version"].as_str().unwrap());
+    assert_eq!(known.terraform_version_unknown(), None);
+    let odd = world.workspace("odd").await;
+    assert_eq!(odd.terraform_version, "latest");
+    let why = odd.terraform_version_unknown().unwrap();
+    assert!(why.contains("/nowhere/terraform is not there"), "{why}");
+}

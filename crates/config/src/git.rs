@@ -99,16 +99,16 @@ impl FromText for Reference {
     }
 }
 
-/// A folder within a repository, with `/` between its parts; empty for the root.
+/// A folder within a source, with `/` between its parts; empty for the root.
 #[derive(Debug)]
-pub(crate) struct RepositoryPath(pub(crate) String);
+pub(crate) struct WorkingDirectory(pub(crate) String);
 
-impl FromText for RepositoryPath {
+impl FromText for WorkingDirectory {
     fn from_text(text: &str, _: &Path) -> Result<Self, Fault> {
         let fault = |what: &str| {
             Err(Fault::new(
                 what,
-                "write a folder relative to the root of the repository, such as \"network/prod\"",
+                "write a folder relative to the root of the source, such as \"network/prod\"",
             ))
         };
         if text.starts_with('/') {
@@ -119,7 +119,7 @@ impl FromText for RepositoryPath {
         }
         let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         if parts.contains(&"..") {
-            return fault("it must not leave the repository");
+            return fault("it must not leave the source");
         }
         if parts.first() == Some(&".git") {
             return fault("`.git` is not part of what is checked out");
@@ -195,8 +195,8 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_stays_within_its_repository() {
-        let path = |text| RepositoryPath::from_text(text, Path::new("")).ok().map(|path| path.0);
+    fn a_folder_stays_within_its_source() {
+        let path = |text| WorkingDirectory::from_text(text, Path::new("")).ok().map(|path| path.0);
         assert_eq!(path(""), Some(String::new()));
         assert_eq!(path("."), Some(String::new()));
         assert_eq!(path("./network//prod/"), Some("network/prod".into()));

@@ -34,6 +34,7 @@
 //! | | `http_hosts` | list of `"host"` or `"host:port"` | `[]` |
 //! | `workspace` | `source "git"` or `source "directory"` | exactly one block | required |
 //! | | `description` | one line | |
+//! | | `working_directory` | folder within the source, in which terraform runs | its root |
 //! | | `terraform` | name or path of a binary | the server's |
 //! | | `auto_apply` | true or false | `false` |
 //! | | `variables`, `sensitive_variables` | map of any values | `{}` |
@@ -41,7 +42,7 @@
 //! | | `access` | map of teams to `"read"`, `"plan"`, `"write"` or `"admin"` | `{}` |
 //! | `source "git"` | `url` | URL, `user@host:path`, or a path that begins with `/`, `./` or `../` | required |
 //! | | `ref` | branch, tag, full ref or commit | `"HEAD"` |
-//! | | `path` | folder within the repository | its root |
+//! | | `path` | short for the workspace's `working_directory` | |
 //! | `source "directory"` | `path` | path | required |
 //!
 //! Durations are written `"90s"`, `"2m"`, `"1h30m"`. The team [`OWNERS`] may do everything; a file in which nobody is

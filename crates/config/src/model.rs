@@ -102,6 +102,9 @@ pub struct WorkspaceConfig {
     pub description: Option<String>,
     /// Where its terraform configuration comes from.
     pub source: Source,
+    /// The folder of the source in which terraform runs, with `/` between its parts and no `..`; empty for its root.
+    /// The whole source is taken, so that modules may lie beside it.
+    pub working_directory: String,
     /// Its own terraform binary, if not the server's; as there.
     pub terraform: Option<PathBuf>,
     /// Whether runs that can be auto-applied are.
@@ -139,8 +142,6 @@ pub struct GitSource {
     pub url: String,
     /// A branch, tag, full ref or commit; a legal ref name that never begins with `-`. The attribute is `ref`.
     pub reference: String,
-    /// The folder within the repository, with `/` between its parts and no `..`; empty for the root.
-    pub path: String,
 }
 
 impl ServerConfig {

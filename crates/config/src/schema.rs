@@ -81,6 +81,7 @@ pub(crate) const WORKSPACE: Schema = Schema {
     what: "a workspace",
     attributes: &[
         entry("description", "\"…\""),
+        entry("working_directory", "\"network\""),
         entry("terraform", "\"terraform\""),
         entry("auto_apply", "false"),
         entry("variables", "{ region = \"eu-west-1\" }"),

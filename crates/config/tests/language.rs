@@ -82,10 +82,8 @@ fn the_example_loads_without_a_warning() {
 
     let workspace = &config.workspaces["network-prod"];
     let Source::Git(git) = &workspace.source else { panic!("{:?}", workspace.source) };
-    assert_eq!(
-        (git.url.as_str(), git.reference.as_str(), git.path.as_str()),
-        ("https://git.example/infra.git", "main", "network")
-    );
+    assert_eq!(workspace.working_directory, "network");
+    assert_eq!((git.url.as_str(), git.reference.as_str()), ("https://git.example/infra.git", "main"));
     assert_eq!(workspace.variables["region"], json!("eu-west-1"));
     assert_eq!(workspace.sensitive_variables["db_password"].expose(), &json!("hunter2"));
     assert_eq!(workspace.environment["AWS_PROFILE"], "prod");
@@ -116,10 +114,8 @@ fn whatever_is_left_out_has_its_default() {
                 policy_set \"p\" { path = \"policies/baseline\" }";
     let config = parse(text).unwrap().config;
     let Source::Git(git) = &config.workspaces["w"].source else { panic!() };
-    assert_eq!(
-        (git.url.as_str(), git.reference.as_str(), git.path.as_str()),
-        ("/etc/signalbox/infra.git", "HEAD", "")
-    );
+    assert_eq!((git.url.as_str(), git.reference.as_str()), ("/etc/signalbox/infra.git", "HEAD"));
+    assert_eq!(config.workspaces["w"].working_directory, "");
     assert!(config.policy_sets["p"].applies_to("anything"));
 }
 
@@ -167,6 +163,34 @@ fn expressions_are_evaluated() {
     assert_eq!(variable("\"%{ for x in [1, 2] }${x};%{ endfor }\""), json!("1;2;"));
     assert_eq!(variable("[{ a = 1 }, { a = 2 }][*].a"), json!([1, 2]));
     assert_eq!(variable("{ a = [1, 2] }.a[1]"), json!(2));
+}
+
+#[test]
+fn terraform_runs_in_a_folder_of_any_source() {
+    assert_eq!(workspace("  working_directory = \"./live//prod/\"").working_directory, "live/prod");
+    let git = |attributes: &str| {
+        let source = format!("  source \"git\" {{\n    url = \"./infra.git\"\n{attributes}\n  }}\n");
+        let text = format!(
+            "organization = \"acme\"\nworkspace \"w\" {{\n{source}  working_directory = \"live\"\n}}\n"
+        );
+        parse(&text).map(|loaded| loaded.config.workspaces["w"].working_directory.clone())
+    };
+    assert_eq!(git("").unwrap(), "live");
+    assert!(git("    path = \"live\"").unwrap_err().to_string().contains("set twice"));
+}
+
+#[test]
+fn a_password_of_a_repository_from_the_environment_is_where_it_belongs() {
+    let with = |password: &str| {
+        let url = format!("https://user:{password}@git.example/x.git");
+        let source = format!("source \"git\" {{\n    url = \"{url}\"\n  }}");
+        parse(&format!("organization = \"acme\"\nworkspace \"w\" {{\n  {source}\n}}\n"))
+            .unwrap()
+            .warnings
+            .to_string()
+    };
+    assert!(with("pw").contains("exposed-secret"), "{}", with("pw"));
+    assert!(!with("${env(\"DB_PASSWORD\")}").contains("exposed-secret"));
 }
 
 #[test]

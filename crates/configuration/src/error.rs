@@ -176,24 +176,29 @@ pub enum Error {
         /// Directories of the configuration that do hold some.
         found: Vec<String>,
     },
-    /// A git source whose path is not in the repository.
-    #[error("the repository has no directory `{path}`; {}", where_else(.found, "terraform files"))]
+    /// A working directory that is not in the source.
+    #[error("the source has no directory `{path}`; {}", where_else(.found, "terraform files"))]
     NoSuchPath {
-        /// The `path` of the source.
+        /// The working directory.
         path: String,
-        /// Directories of the repository that hold terraform files.
+        /// Directories of the source that hold terraform files.
         found: Vec<String>,
     },
     /// A git source that cannot be what its author means.
     #[error("the {what} `{value}` of the git source {reason}")]
     Git {
-        /// `url`, `ref` or `path`.
+        /// `url` or `ref`.
         what: &'static str,
         /// As given, without a password.
         value: String,
         /// What is wrong, and what would be right.
         reason: &'static str,
     },
+    /// A working directory that leads elsewhere.
+    #[error(
+        "the working directory `{0}` leads out of the source; write a folder in it, as `network` or `live/network`"
+    )]
+    WorkingDirectory(String),
     /// There is no program `git`.
     #[error(
         "the source is a git repository, and there is no `git` on the PATH ({path}); install it (`apt install git`, `dnf install \

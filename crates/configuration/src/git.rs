@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use tempfile::TempDir;
@@ -28,8 +28,6 @@ use crate::words::{plain, without_credentials};
 pub(crate) struct GitSource<'a> {
     remote: Remote,
     reference: &'a str,
-    /// Without `.` and `..` in it; empty for the root.
-    pub(crate) path: PathBuf,
 }
 
 /// A commit on this machine, as long as this lives.
@@ -43,7 +41,7 @@ pub(crate) struct Fetched {
 }
 
 impl<'a> GitSource<'a> {
-    pub(crate) fn new(url: &'a str, reference: &'a str, path: &str) -> Result<Self, Error> {
+    pub(crate) fn new(url: &str, reference: &'a str) -> Result<Self, Error> {
         let wrong = |reason| Error::Git { what: "url", value: without_credentials(url), reason };
         if let Some(reason) = wrong_url(url) {
             return Err(wrong(reason));
@@ -52,19 +50,7 @@ impl<'a> GitSource<'a> {
         if let Some(reason) = wrong_reference(reference) {
             return Err(Error::Git { what: "ref", value: plain(reference), reason });
         }
-        let mut inside = PathBuf::new();
-        for component in Path::new(path).components() {
-            match component {
-                Component::CurDir => {}
-                Component::Normal(name) => inside.push(name),
-                Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
-                    let reason =
-                        "leads out of the repository; write a folder in it, as `network` or `live/network`";
-                    return Err(Error::Git { what: "path", value: plain(path), reason });
-                }
-            }
-        }
-        Ok(Self { remote, reference, path: inside })
+        Ok(Self { remote, reference })
     }
 
     /// Brings the commit here. What git needs for that lies in `beside`, and is gone when the result is dropped.
@@ -344,32 +330,22 @@ mod tests {
     #[test]
     fn what_git_would_take_for_an_option_or_a_refspec_is_refused() {
         for url in ["", "--upload-pack=touch /tmp/x", "-u", "https://host/\u{1b}"] {
-            assert!(
-                matches!(GitSource::new(url, "main", ""), Err(Error::Git { what: "url", .. })),
-                "{url:?}"
-            );
+            assert!(matches!(GitSource::new(url, "main"), Err(Error::Git { what: "url", .. })), "{url:?}");
         }
         for reference in
             ["", "-x", "+main", "a:b", "main~1", "main^", "a b", "a..b", "main@{1}", "/a", "a/", "a//b", "*"]
         {
-            let found = GitSource::new("/r", reference, "");
+            let found = GitSource::new("/r", reference);
             assert!(matches!(found, Err(Error::Git { what: "ref", .. })), "{reference:?}");
         }
-        for path in ["..", "a/../..", "/a", "a/.."] {
-            assert!(
-                matches!(GitSource::new("/r", "main", path), Err(Error::Git { what: "path", .. })),
-                "{path:?}"
-            );
-        }
-        let source = GitSource::new("git@host:a.git", "refs/heads/x", "./live//network/").unwrap();
-        assert_eq!(source.path, Path::new("live/network"));
+        assert!(GitSource::new("git@host:a.git", "refs/heads/x").is_ok());
     }
 
     #[test]
     fn a_password_is_not_repeated_in_an_error() {
-        let error = GitSource::new("https://u:s3cret@host/a", "-x", "").unwrap_err().to_string();
+        let error = GitSource::new("https://u:s3cret@host/a", "-x").unwrap_err().to_string();
         assert!(!error.contains("s3cret"), "{error}");
-        let error = GitSource::new("https://u:s3cret@host/\u{7}", "main", "").unwrap_err().to_string();
+        let error = GitSource::new("https://u:s3cret@host/\u{7}", "main").unwrap_err().to_string();
         assert!(!error.contains("s3cret"), "{error}");
     }
 }

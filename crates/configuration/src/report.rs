@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct TakeReport {
     /// [`FORMAT`](crate::FORMAT) of the writer.
     pub format: u32,
-    /// Where terraform runs: absolute, `work` or, for a git source with a path, a folder in it.
+    /// Where terraform runs: absolute, `work` or the working directory in it.
     pub root: PathBuf,
     /// The commit, for a git source.
     pub commit: Option<Commit>,

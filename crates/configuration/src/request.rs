@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The version of request and report that this build writes and reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// One configuration to take. Paths are best absolute; a relative one is taken from the process's directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,8 +13,11 @@ pub const FORMAT: u32 = 1;
 pub struct TakeRequest {
     /// [`FORMAT`] of the writer.
     pub format: u32,
-    /// Where the configuration lies.
+    /// Where the configuration lies. It is taken whole, since modules are often referred to as `../modules/x`.
     pub source: Source,
+    /// The folder of it in which terraform runs, with `/` between its parts; empty for its root.
+    #[serde(default)]
+    pub working_directory: String,
     /// The directory that will hold it, created 0700. One that exists is emptied first.
     pub work: PathBuf,
     /// Where to write what was taken, as a `.tar.gz` (0600); replaced if it exists.
@@ -35,20 +38,17 @@ pub struct TakeRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
-    /// A directory on this machine, which is also the one that terraform runs in.
+    /// A directory on this machine.
     Directory {
         /// The directory; may be a symbolic link to it.
         path: PathBuf,
     },
-    /// A git repository, taken whole, since modules are often referred to as `../modules/x`.
+    /// A git repository.
     Git {
         /// What `git fetch` takes.
         url: String,
         /// A branch, tag, full ref, commit (also abbreviated), or `HEAD` for the repository's own default.
         reference: String,
-        /// The folder in which terraform runs, with `/` between its parts; empty for the root.
-        #[serde(default)]
-        path: String,
     },
     /// A `.tar.gz` on this machine, as the Terraform CLI uploads it.
     Archive {

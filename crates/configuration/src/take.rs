@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::atomic;
 use crate::backend::{self, Keeping};
@@ -113,57 +113,73 @@ struct Filled {
 fn fill(request: &TakeRequest, beside: &Path, log: &mut dyn Write) -> Result<Filled, Error> {
     let mut left = Vec::new();
     let limits = request.limits;
-    match &request.source {
+    let root = inside(&request.working_directory)?;
+    let at = if root.as_os_str().is_empty() { String::new() } else { format!(", in {}", shown(&root)) };
+    let (taken, commit) = match &request.source {
         Source::Directory { path } => {
-            say(log, &format!("Configuration: {}", shown(path)));
+            say(log, &format!("Configuration: {}{at}", shown(path)));
             let source = directory::open(path)?;
-            let selection = Selection { ignore: directory::ignore_rules(&source)?, ..Selection::default() };
+            let ignore = directory::ignore_rules(&source)?;
+            let selection = Selection { root: root.clone(), ignore, ..Selection::default() };
             let mut tree = Tree::new(emptied(&request.work)?, limits);
             directory::copy(&source, &selection, &mut tree, &mut left)?;
-            Ok(Filled { taken: tree.finish()?, root: PathBuf::new(), commit: None, left })
+            (tree.finish()?, None)
         }
-        Source::Git { url, reference, path } => {
-            let at = if path.is_empty() { String::new() } else { format!(", in {}", plain(path)) };
+        Source::Git { url, reference } => {
             say(log, &format!("Configuration: {} at {}{at}", without_credentials(url), plain(reference)));
-            let source = GitSource::new(url, reference, path)?;
+            let source = GitSource::new(url, reference)?;
             let fetched = source.fetch(beside, log)?;
             let Commit { sha, subject } = &fetched.commit;
             say(log, &format!("Commit: {sha} {}", plain(subject.as_deref().unwrap_or_default())));
             if fetched.submodules {
                 say(log, "Submodules are not fetched: refer to modules in other repositories by `source`.");
             }
-            let root = source.path.clone();
             let mut tree = Tree::new(emptied(&request.work)?, limits);
             let ignore = fetched.ignore;
             let selection = Selection { root: root.clone(), ignore, ..Selection::default() };
             fetched.repository.unpack(&source, &fetched.commit, limits, &selection, &mut tree, &mut left)?;
-            let taken = tree.finish()?;
-            is_directory(&taken, &root, path)?;
-            Ok(Filled { taken, root, commit: Some(fetched.commit), left })
+            (tree.finish()?, Some(fetched.commit))
         }
         Source::Archive { path } => {
-            say(log, &format!("Configuration: {}", shown(path)));
+            say(log, &format!("Configuration: {}{at}", shown(path)));
             let file = directory::open_named(path, "upload the configuration again")?;
             // whoever packed it has followed its .terraformignore
-            let selection = Selection { installed_modules: true, ..Selection::default() };
+            let selection = Selection { root: root.clone(), installed_modules: true, ..Selection::default() };
             let mut tree = Tree::new(emptied(&request.work)?, limits);
             unpack::archive(path, file, limits, &selection, &mut tree, &mut left)?;
-            Ok(Filled { taken: tree.finish()?, root: PathBuf::new(), commit: None, left })
+            (tree.finish()?, None)
+        }
+    };
+    is_directory(&taken, &root)?;
+    Ok(Filled { taken, root, commit, left })
+}
+
+/// The working directory, without `.` and `..` in it; empty for the root of the source.
+fn inside(working_directory: &str) -> Result<PathBuf, Error> {
+    let mut inside = PathBuf::new();
+    for component in Path::new(working_directory).components() {
+        match component {
+            Component::CurDir => {}
+            Component::Normal(name) => inside.push(name),
+            Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
+                return Err(Error::WorkingDirectory(plain(working_directory)));
+            }
         }
     }
+    Ok(inside)
 }
 
 /// What a person calls the directory that terraform runs in.
 fn named(source: &Source, root: &Path) -> PathBuf {
     match source {
-        Source::Directory { path } | Source::Archive { path } => path.clone(),
+        Source::Directory { path } | Source::Archive { path } if root.as_os_str().is_empty() => path.clone(),
         Source::Git { .. } if root.as_os_str().is_empty() => PathBuf::from("the repository"),
-        Source::Git { .. } => root.to_owned(),
+        _ => root.to_owned(),
     }
 }
 
 /// Refuses a path that is not there, is a file, or leads through a link: terraform would see `..` elsewhere than git.
-fn is_directory(taken: &Taken, root: &Path, path: &str) -> Result<(), Error> {
+fn is_directory(taken: &Taken, root: &Path) -> Result<(), Error> {
     use crate::tree::Entry;
     let mut upper: Vec<&Path> = root.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
     upper.reverse();
@@ -174,12 +190,12 @@ fn is_directory(taken: &Taken, root: &Path, path: &str) -> Result<(), Error> {
                 return Err(Error::LinkNotFollowed {
                     path: part.to_owned(),
                     target: target.clone(),
-                    advice: "let the `path` of the source name the directory itself",
+                    advice: "let the working directory name the directory itself",
                 });
             }
             Some(Entry::File { .. }) | None => {
                 let found = taken.directories_with_terraform_files();
-                return Err(Error::NoSuchPath { path: plain(path), found });
+                return Err(Error::NoSuchPath { path: shown(root), found });
             }
         }
     }

@@ -5,7 +5,7 @@ use super::labels::only_label;
 use crate::context::{Context, Issue, Span};
 use crate::diagnostic::Code;
 use crate::fields::Fields;
-use crate::git::{Reference, RepositoryPath, RepositoryUrl};
+use crate::git::{Reference, RepositoryUrl, WorkingDirectory};
 use crate::model::{GitSource, Source};
 use crate::schema::{DIRECTORY_SOURCE, GIT_SOURCE};
 use crate::suggest::{nearest, quoted};
@@ -15,18 +15,20 @@ const EXAMPLES: &str = "`source \"directory\" { path = \"./infra\" }` or \
                         `source \"git\" { url = \"https://git.example.com/infra.git\" }`, its attributes on lines of \
                         their own";
 
-/// The one `source` block of a workspace.
+/// The one `source` block of a workspace, and the folder in it in which terraform runs.
 pub(crate) fn source(
     workspace: &str,
     workspace_header: &Span,
     fields: &Fields<'_>,
     context: &mut Context<'_>,
-) -> Option<Source> {
+) -> Option<(Source, String)> {
+    let own = fields.optional("working_directory", context).map(|WorkingDirectory(path)| path);
+    let own_span = fields.node("working_directory").map(|node| node.span.clone());
     let mut first: Option<Span> = None;
     let mut result = None;
     for block in fields.blocks("source") {
         let span = header(block);
-        let source = read(block, &span, context);
+        let source = read(block, &span, own_span.as_ref(), context);
         match &first {
             None => {
                 first = Some(span);
@@ -46,17 +48,23 @@ pub(crate) fn source(
         let issue = Issue::error(Code::Missing, workspace_header, message).label("no `source` block");
         context.report(issue.help(format!("add {EXAMPLES}")));
     }
-    result
+    let (source, path) = result?;
+    Some((source, own.or(path).unwrap_or_default()))
 }
 
-fn read(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source> {
+fn read(
+    block: &Block,
+    span: &Span,
+    working_directory: Option<&Span>,
+    context: &mut Context<'_>,
+) -> Option<(Source, Option<String>)> {
     let (kind, label) = only_label(block, "source \"git\" { … }` or `source \"directory\" { … }", context)?;
     match kind {
-        "git" => git(block, span, context),
+        "git" => git(block, span, working_directory, context),
         "directory" => {
             let fields = Fields::read(&block.body, "this source".into(), span, &DIRECTORY_SOURCE, context);
             let LocalPath(path) = fields.required("path", context)?;
-            Some(Source::Directory { path })
+            Some((Source::Directory { path }, None))
         }
         other => {
             let help = match nearest(other, ["git", "directory"]) {
@@ -70,7 +78,13 @@ fn read(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source>
     }
 }
 
-fn git(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source> {
+/// `path` is the short form of the workspace's `working_directory`.
+fn git(
+    block: &Block,
+    span: &Span,
+    working_directory: Option<&Span>,
+    context: &mut Context<'_>,
+) -> Option<(Source, Option<String>)> {
     let fields = Fields::read(&block.body, "this source".into(), span, &GIT_SOURCE, context);
     let url = fields.required::<RepositoryUrl>("url", context);
     if let (Some(url), Some(node)) = (&url, fields.node("url"))
@@ -90,9 +104,12 @@ fn git(block: &Block, span: &Span, context: &mut Context<'_>) -> Option<Source> 
         None => Some("HEAD".to_owned()),
         Some(_) => fields.optional("ref", context).map(|Reference(reference)| reference),
     };
-    let path = match fields.node("path") {
-        None => Some(String::new()),
-        Some(_) => fields.optional("path", context).map(|RepositoryPath(path)| path),
-    };
-    Some(Source::Git(GitSource { url: url?.0, reference: reference?, path: path? }))
+    let path = fields.optional("path", context).map(|WorkingDirectory(path)| path);
+    if let (Some(node), Some(first)) = (fields.node("path"), working_directory) {
+        let issue =
+            Issue::error(Code::Duplicate, &node.span, "the folder in which terraform runs is set twice");
+        let issue = issue.label("again here").related(first, "first here");
+        context.report(issue.help("keep `working_directory` of the workspace, or `path` of its source"));
+    }
+    Some((Source::Git(GitSource { url: url?.0, reference: reference? }), path))
 }

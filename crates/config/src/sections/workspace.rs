@@ -28,13 +28,20 @@ pub(crate) fn workspace(name: &str, block: &Block, context: &mut Context<'_>) ->
     let (variables, sensitive_variables) = variables(&fields, context);
     let (environment, sensitive_environment) = environment(&fields, context);
     warn_about_variables_set_twice(&fields, context);
+    let description = fields.optional("description", context).map(|Line(description)| description);
+    let terraform = fields.optional("terraform", context).map(|Program(path)| path);
+    let auto_apply = fields.optional("auto_apply", context).unwrap_or(false);
+    let access = access(&fields, context);
+    // last: whatever else is wrong was reported
+    let (source, working_directory) = source?;
     Some(WorkspaceConfig {
         name: name.to_owned(),
-        description: fields.optional("description", context).map(|Line(description)| description),
-        terraform: fields.optional("terraform", context).map(|Program(path)| path),
-        auto_apply: fields.optional("auto_apply", context).unwrap_or(false),
-        access: access(&fields, context),
-        source: source?,
+        description,
+        terraform,
+        auto_apply,
+        access,
+        source,
+        working_directory,
         variables,
         sensitive_variables,
         environment,

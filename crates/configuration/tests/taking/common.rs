@@ -71,6 +71,7 @@ impl Place {
         TakeRequest {
             format: FORMAT,
             source,
+            working_directory: String::new(),
             work: self.work(),
             archive: Some(self.path("configuration.tar.gz")),
             state: None,

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Found, MAIN, Place, refused, step, taken};
-use configuration::{Error, Kind, Limits, Source, StateKept};
+use configuration::{Error, Kind, Limits, Source, StateKept, TakeRequest};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 
 fn names(place: &Place) -> Vec<String> {
@@ -341,4 +341,33 @@ fn no_archive_is_written_that_was_not_asked_for() {
         fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     beside.sort();
     assert_eq!(beside, ["report.json", "run", "source"]);
+}
+
+#[test]
+fn terraform_runs_in_a_folder_of_a_directory_and_modules_lie_beside_it() {
+    let place = Place::new();
+    place.write("live/main.tf", MAIN);
+    place.write("live/terraform.tfstate", "{}");
+    place.write("modules/x/main.tf", "# x\n");
+    place.write("modules/x/terraform.tfstate", "{}");
+    let in_folder = |folder: &str| TakeRequest { working_directory: folder.into(), ..place.directory() };
+    let (report, log) = taken(&in_folder("./live/"));
+    assert_eq!(report.root, place.work().join("live"));
+    assert!(log.contains(&format!("Configuration: {}, in live", place.source().display())), "{log}");
+    let paths: Vec<_> = place.taken().into_keys().collect();
+    let expected =
+        ["live", "live/main.tf", "modules", "modules/x", "modules/x/main.tf", "modules/x/terraform.tfstate"];
+    assert_eq!(
+        paths,
+        expected.map(PathBuf::from),
+        "a state is left out where terraform runs, and there alone"
+    );
+    for folder in ["nope", "live/main.tf"] {
+        let error = refused(&in_folder(folder));
+        assert!(matches!(&error, Error::NoSuchPath { path, .. } if path == folder), "{folder}: {error}");
+    }
+    for folder in ["..", "a/../..", "/a"] {
+        let error = refused(&in_folder(folder));
+        assert!(matches!(&error, Error::WorkingDirectory(path) if path == folder), "{folder}: {error}");
+    }
 }

@@ -59,7 +59,8 @@ fn repository() -> (Place, [String; 3]) {
 }
 
 fn request(place: &Place, url: &str, reference: &str, path: &str) -> TakeRequest {
-    place.request(Source::Git { url: url.to_owned(), reference: reference.to_owned(), path: path.to_owned() })
+    let source = Source::Git { url: url.to_owned(), reference: reference.to_owned() };
+    TakeRequest { working_directory: path.to_owned(), ..place.request(source) }
 }
 
 fn local(place: &Place, reference: &str, path: &str) -> TakeRequest {

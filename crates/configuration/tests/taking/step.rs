@@ -13,7 +13,7 @@ fn a_request_is_read_as_it_is_documented() {
     let place = Place::with_main();
     let request = place.path("request.json");
     let text = format!(
-        r#"{{"format": 1, "source": {{"type": "directory", "path": {:?}}}, "work": {:?}, "report": {:?}}}"#,
+        r#"{{"format": 2, "source": {{"type": "directory", "path": {:?}}}, "work": {:?}, "report": {:?}}}"#,
         place.source(),
         place.work(),
         place.path("report.json")
@@ -33,7 +33,7 @@ fn a_request_is_read_as_it_is_documented() {
     assert_eq!(report.root.as_os_str(), place.work().as_os_str());
 
     let git: Source = serde_json::from_str(r#"{"type": "git", "url": "u", "reference": "r"}"#).unwrap();
-    assert_eq!(git, Source::Git { url: "u".into(), reference: "r".into(), path: String::new() });
+    assert_eq!(git, Source::Git { url: "u".into(), reference: "r".into() });
     let limits: Limits = serde_json::from_str("{}").unwrap();
     assert_eq!((limits.max_bytes, limits.max_files), (512 * 1024 * 1024, 50_000));
     let kept = serde_json::to_string(&StateKept::ByBackend { kind: "s3".into() }).unwrap();

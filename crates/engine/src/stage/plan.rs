@@ -34,6 +34,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     let request = TakeRequest {
         format: configuration::FORMAT,
         source: source(context, run, settings).await?,
+        working_directory: settings.working_directory.clone(),
         work: run_dir.work(),
         archive: run.configuration_version.is_none().then(|| run_dir.archive()),
         state: state_keeper::current(context, workspace).await?,
@@ -63,18 +64,16 @@ async fn source(
     }
     Ok(match &settings.source {
         Source::Directory { path } => configuration::Source::Directory { path: path.clone() },
-        Source::Git(git) => configuration::Source::Git {
-            url: git.url.clone(),
-            reference: git.reference.clone(),
-            path: git.path.clone(),
-        },
+        Source::Git(git) => {
+            configuration::Source::Git { url: git.url.clone(), reference: git.reference.clone() }
+        }
     })
 }
 
 fn root(request: &TakeRequest) -> std::path::PathBuf {
-    match &request.source {
-        configuration::Source::Git { path, .. } if !path.is_empty() => request.work.join(path),
-        _ => request.work.clone(),
+    match request.working_directory.as_str() {
+        "" => request.work.clone(),
+        folder => request.work.join(folder),
     }
 }
 

@@ -94,7 +94,7 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: 
             "auto_apply": settings.is_some_and(|settings| settings.auto_apply),
             "tags": [],
             "tag_bindings": [],
-            "working_directory": git.map_or("", |git| &git.path),
+            "working_directory": settings.map_or("", |settings| &settings.working_directory),
             "vcs_repo": git.map(|git| {
                 let identifier = configuration::without_credentials(&git.url);
                 json!({
