@@ -130,7 +130,8 @@ impl FromText for HttpHost {
                 Some(port) => format!("{host}:{port}"),
                 None => host.to_owned(),
             };
-            whole.eq_ignore_ascii_case(text)
+            // the parser lets `*` pass, which stands for no host
+            whole.eq_ignore_ascii_case(text) && !text.contains('*')
         };
         match url {
             Ok(url) if same(&url) => Ok(Self(text.to_ascii_lowercase())),
