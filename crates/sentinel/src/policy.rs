@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::compile::Unit;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Place};
 use crate::eval::{Environment, Evaluator, Trace};
 use crate::host::Host;
 use crate::limits::Limits;
-use crate::source::Position;
 use crate::value::Data;
 
 /// How a policy ended.
@@ -20,7 +19,7 @@ pub enum Outcome {
     /// `main` is false, or a value that says what is wrong.
     Failed(Data),
     /// `main` is undefined: a failure, with the place where the undefined came into being.
-    Undefined(Option<Position>),
+    Undefined(Option<Place>),
     /// The evaluation could not come to an end, or a limit was met: a failure.
     Errored(Error),
 }
@@ -43,11 +42,11 @@ impl Outcome {
     pub fn error(&self) -> Option<Error> {
         match self {
             Outcome::Errored(error) => Some(error.clone()),
-            Outcome::Undefined(position) => {
+            Outcome::Undefined(place) => {
                 let error = Error::new(ErrorKind::Runtime, "the result of `main` is undefined");
-                Some(match position {
-                    Some(position) => {
-                        error.note(format!("the undefined value came into being at {position}"))
+                Some(match place {
+                    Some(place) => {
+                        error.at_place(Some(place)).label("the undefined value came into being here")
                     }
                     None => error,
                 })

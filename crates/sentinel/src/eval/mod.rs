@@ -22,11 +22,11 @@ pub(crate) use link::Imported;
 pub use trace::{RuleTrace, Trace};
 
 use crate::compile::Unit;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Place};
 use crate::host::Host;
 use crate::limits::{Limits, Meter};
 use crate::regexp::Regexps;
-use crate::source::{Position, Span};
+use crate::source::Span;
 use crate::value::{Data, List, ListCell, Map, MapCell, Origin, Value, ops};
 
 /// One evaluation of one policy.
@@ -68,7 +68,7 @@ pub(crate) struct Evaluated {
     /// The value of `main`, or what went wrong.
     pub(crate) main: Result<Data, Error>,
     /// Where the undefined of an undefined `main` came into being.
-    pub(crate) undefined_at: Option<Position>,
+    pub(crate) undefined_at: Option<Place>,
     pub(crate) trace: Trace,
 }
 
@@ -96,7 +96,7 @@ impl<'e> Evaluator<'e> {
         let mut undefined_at = None;
         let main = result.and_then(|value| {
             if let Value::Undefined(origin) = value {
-                undefined_at = self.position(origin);
+                undefined_at = self.origin(origin);
             }
             let data = ops::to_data(&value, &self.meter);
             match data.map_err(|error| error.at(&unit.source, Span::default()))? {
@@ -168,16 +168,18 @@ impl<'e> Evaluator<'e> {
         Origin { unit: self.unit, offset: span.start }
     }
 
-    fn position(&self, origin: Origin) -> Option<Position> {
+    fn origin(&self, origin: Origin) -> Option<Place> {
         let loaded = self.units.get(origin.unit as usize)?;
-        Some(loaded.unit.source.position(origin.offset))
+        Some(Place::of(&loaded.unit.source, Span { start: origin.offset, end: origin.offset }))
     }
 
     /// A note that says where an undefined came from.
     pub(crate) fn explain(&self, error: Error, value: &Value) -> Error {
         match value {
-            Value::Undefined(origin) => match self.position(*origin) {
-                Some(position) => error.note(format!("the undefined value came into being at {position}")),
+            Value::Undefined(origin) => match self.origin(*origin) {
+                Some(Place { position, .. }) => {
+                    error.note(format!("the undefined value came into being at {position}"))
+                }
                 None => error,
             },
             _ => error,

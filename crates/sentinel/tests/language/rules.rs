@@ -68,18 +68,17 @@ fn a_policy_without_main_is_an_error() {
 
 #[test]
 fn an_undefined_main_says_where_the_undefined_came_into_being() {
-    let Outcome::Undefined(Some(position)) = outcome("m = {}\nx = m.missing\nmain = rule { x and true }")
-    else {
+    let Outcome::Undefined(Some(place)) = outcome("m = {}\nx = m.missing\nmain = rule { x and true }") else {
         panic!("main is not undefined")
     };
-    assert_eq!(position.to_string(), "policy.sentinel:2:5");
+    assert_eq!(place.position.to_string(), "policy.sentinel:2:5");
 }
 
 #[test]
 fn the_origin_of_an_undefined_survives_functions_and_operators() {
     let source = "f = func(m) { return m[\"key\"] }\nx = f({\"a\": 1}) + 1\nmain = rule { x > 0 }";
-    let Outcome::Undefined(Some(position)) = outcome(source) else { panic!("main is not undefined") };
-    assert_eq!(position.to_string(), "policy.sentinel:1:22");
+    let Outcome::Undefined(Some(place)) = outcome(source) else { panic!("main is not undefined") };
+    assert_eq!(place.position.to_string(), "policy.sentinel:1:22");
 }
 
 #[test]

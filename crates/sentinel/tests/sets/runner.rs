@@ -105,7 +105,7 @@ fn an_undefined_main_is_not_false() {
     ]);
     assert_eq!(report.policies[0].cases[0].status, Status::Fail);
     assert!(report.text(false).contains("got: undefined"));
-    assert!(report.text(false).contains("came into being at p.sentinel:2:15"));
+    assert!(report.text(false).contains("--> p.sentinel:2:15"));
 }
 
 #[test]
