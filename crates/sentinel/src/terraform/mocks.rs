@@ -7,10 +7,11 @@ use crate::value::{Data, Key, show};
 
 /// The files of the mocks of a run: name and content. `sentinel.hcl` maps the imports to them.
 ///
-/// Values that the plan marks as sensitive are masked, as far as masking a text finds them.
+/// What the plan marks as sensitive is masked, and the texts of such values are masked wherever else they
+/// stand. A masked value is a text, whatever it was.
 pub fn mocks(documents: &Documents) -> Vec<(String, String)> {
     let secrets = crate::redact::Secrets::new(super::secrets(&documents.plan));
-    let plan = secrets.mask_data(&documents.plan);
+    let plan = secrets.mask_data(&super::secrets::without_marked(&documents.plan));
     let mut bundle: Vec<(&str, &[&str], Data, Functions)> = vec![
         ("tfconfig", &["tfconfig", "tfconfig/v1"], config_v1::derive(&plan), Functions::Module),
         ("tfconfig-v2", &["tfconfig/v2"], config::derive(&plan), Functions::StripIndex),
@@ -25,7 +26,7 @@ pub fn mocks(documents: &Documents) -> Vec<(String, String)> {
         ("tfstate-v2", &["tfstate/v2"], state::derive(&plan), Functions::None),
     ];
     if let Some(run) = &documents.run {
-        bundle.push(("tfrun", &["tfrun"], tfrun(run), Functions::None));
+        bundle.push(("tfrun", &["tfrun"], secrets.mask_data(&tfrun(run)), Functions::None));
     }
     let mut files = Vec::new();
     let mut config = String::new();

@@ -85,6 +85,11 @@ pub fn imports(documents: &Documents) -> Vec<(String, Arc<dyn Import>)> {
     imports
 }
 
+/// What a plan alone tells of its run, for [`Documents::run`] where the run itself is not known.
+pub fn run_of_plan(plan: &Data) -> Data {
+    run::of_plan(plan)
+}
+
 /// The `tfrun` import: the members it has, of a document that may have more.
 pub fn tfrun(run: &Data) -> Data {
     run::derive(run)

@@ -1,7 +1,19 @@
 //! `tfrun`: the run and what it belongs to.
 
 use super::build::{empty, named, null, or};
+use super::secrets::sensitive_variables;
 use crate::value::Data;
+
+/// What a plan alone tells of its run: when it was made, and the variables of its root module.
+pub(super) fn of_plan(plan: &Data) -> Data {
+    let sensitive: Vec<&str> = sensitive_variables(plan).collect();
+    let variables = named(plan.get("variables"))
+        .map(|(name, _)| (name, Data::map([("sensitive", Data::Bool(sensitive.contains(&name)))])));
+    Data::map([
+        ("created_at", null(plan, "timestamp")),
+        ("variables", Data::map(variables.collect::<Vec<_>>())),
+    ])
+}
 
 /// Members that are always there, and those that are null when the run has none.
 pub(super) fn derive(run: &Data) -> Data {

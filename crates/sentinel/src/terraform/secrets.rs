@@ -1,6 +1,7 @@
 //! The sensitive values of a plan.
 
-use crate::redact::Secrets;
+use super::build::named;
+use crate::redact::{MASK, Secrets};
 use crate::value::Data;
 
 /// The texts of all values that the plan marks as sensitive, for masking what policies say.
@@ -21,7 +22,7 @@ pub fn secrets(plan: &Data) -> Vec<String> {
     {
         let Some(values) = document else { continue };
         for (_, output) in values.get("outputs").map(Data::entries).unwrap_or_default() {
-            if matches!(output.get("sensitive"), Some(Data::Bool(true)))
+            if is_sensitive(output)
                 && let Some(value) = output.get("value")
             {
                 Secrets::collect(value, &mut texts);
@@ -56,15 +57,27 @@ fn module(module: &Data, texts: &mut Vec<String>) {
 
 /// Variables that the root module declares as sensitive.
 fn declared(plan: &Data, texts: &mut Vec<String>) {
-    let root = plan.get("configuration").and_then(|configuration| configuration.get("root_module"));
-    let variables = root.and_then(|root| root.get("variables")).map(Data::entries).unwrap_or_default();
-    for (name, variable) in variables {
-        let sensitive = matches!(variable.get("sensitive"), Some(Data::Bool(true)));
-        let value = name.as_str().and_then(|name| plan.get("variables")?.get(name)?.get("value"));
-        if let (true, Some(value)) = (sensitive, value) {
+    for name in sensitive_variables(plan) {
+        if let Some(value) = variable(plan, name).and_then(|variable| variable.get("value")) {
             Secrets::collect(value, texts);
         }
     }
+}
+
+fn variable<'d>(plan: &'d Data, name: &str) -> Option<&'d Data> {
+    plan.get("variables")?.get(name)
+}
+
+/// The names of the variables that the root module declares as sensitive.
+pub(super) fn sensitive_variables(plan: &Data) -> impl Iterator<Item = &str> {
+    let root = plan.get("configuration").and_then(|configuration| configuration.get("root_module"));
+    named(root.and_then(|root| root.get("variables")))
+        .filter(|(_, variable)| is_sensitive(variable))
+        .map(|(name, _)| name)
+}
+
+fn is_sensitive(data: &Data) -> bool {
+    matches!(data.get("sensitive"), Some(Data::Bool(true)))
 }
 
 /// Walks a value beside its marks: `true` marks everything below.
@@ -82,5 +95,117 @@ fn marked(value: &Data, mark: &Data, texts: &mut Vec<String>) {
             items.iter().zip(marks.iter()).for_each(|(item, mark)| marked(item, mark, texts));
         }
         _ => {}
+    }
+}
+
+/// The plan with a mask for every value that it marks as sensitive, whatever its kind: values of resources
+/// and outputs, values and defaults of variables.
+pub(super) fn without_marked(plan: &Data) -> Data {
+    let mut plan = plan.clone();
+    for name in sensitive_variables(&plan.clone()) {
+        if let Some(found) = variable(&plan, name) {
+            let hidden = with(found, "value", hidden(found.get("value").unwrap_or(&Data::Null)));
+            let variables = with(plan.get("variables").unwrap_or(&Data::Null), name, hidden);
+            plan = with(&plan, "variables", variables);
+        }
+    }
+    unmarked(&plan)
+}
+
+fn unmarked(data: &Data) -> Data {
+    match data {
+        Data::List(items) => Data::list(items.iter().map(unmarked)),
+        Data::Map(map) => Data::map(map.entries().iter().map(|(key, value)| {
+            let mark = match key.as_str() {
+                Some("before") => map.get("before_sensitive"),
+                Some("after") => map.get("after_sensitive"),
+                Some("values") => map.get("sensitive_values"),
+                Some("value" | "default") => map.get("sensitive").filter(|mark| **mark == Data::Bool(true)),
+                _ => None,
+            };
+            (key.clone(), mark.map_or_else(|| unmarked(value), |mark| masked(value, mark)))
+        })),
+        other => other.clone(),
+    }
+}
+
+/// The value with masks where its marks are.
+fn masked(value: &Data, mark: &Data) -> Data {
+    match (value, mark) {
+        (value, Data::Bool(true)) => hidden(value),
+        (Data::Map(map), Data::Map(marks)) => Data::map(map.entries().iter().map(|(key, value)| {
+            let mark = key.as_str().and_then(|name| marks.get(name));
+            (key.clone(), mark.map_or_else(|| value.clone(), |mark| masked(value, mark)))
+        })),
+        (Data::List(items), Data::List(marks)) => {
+            let none = Data::Bool(false);
+            let marks = marks.iter().chain(std::iter::repeat(&none));
+            Data::list(items.iter().zip(marks).map(|(item, mark)| masked(item, mark)))
+        }
+        _ => value.clone(),
+    }
+}
+
+/// Lists and maps keep their form, so that policies can walk them. That there is no value is no secret.
+fn hidden(value: &Data) -> Data {
+    match value {
+        Data::Null | Data::Undefined => value.clone(),
+        Data::List(items) => Data::list(items.iter().map(hidden)),
+        Data::Map(map) => Data::map(map.entries().iter().map(|(key, value)| (key.clone(), hidden(value)))),
+        Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Str(_) => MASK.into(),
+    }
+}
+
+/// A map with one member changed.
+fn with(data: &Data, name: &str, member: Data) -> Data {
+    Data::map(data.entries().iter().map(|(key, value)| {
+        let changed = key.as_str() == Some(name);
+        (key.clone(), if changed { member.clone() } else { value.clone() })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(json: &str) -> Data {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn values_of_every_kind_are_masked_where_the_plan_marks_them() {
+        let plan = data(
+            r#"{
+                "variables": {"on": {"value": true}, "size": {"value": 3}},
+                "planned_values": {
+                    "outputs": {"o": {"sensitive": true, "value": {"k": [1]}}, "p": {"sensitive": false, "value": 1}},
+                    "root_module": {"resources": [
+                        {"values": {"a": true, "b": 1, "c": null}, "sensitive_values": {"a": true, "c": true}}
+                    ]}
+                },
+                "resource_changes": [{"change": {
+                    "before": null, "before_sensitive": false,
+                    "after": {"list": [1, 2, 3], "map": {"x": 1, "value": 2, "sensitive": true}},
+                    "after_sensitive": {"list": [false, true], "map": {"x": true}}
+                }}],
+                "configuration": {"root_module": {"variables": {"on": {"default": false, "sensitive": true}, "size": {}}}}
+            }"#,
+        );
+        let expected = r#"{
+                "variables": {"on": {"value": "(sensitive value)"}, "size": {"value": 3}},
+                "planned_values": {
+                    "outputs": {"o": {"sensitive": true, "value": {"k": ["(sensitive value)"]}}, "p": {"sensitive": false, "value": 1}},
+                    "root_module": {"resources": [
+                        {"values": {"a": "(sensitive value)", "b": 1, "c": null}, "sensitive_values": {"a": true, "c": true}}
+                    ]}
+                },
+                "resource_changes": [{"change": {
+                    "before": null, "before_sensitive": false,
+                    "after": {"list": [1, "(sensitive value)", 3], "map": {"x": "(sensitive value)", "value": 2, "sensitive": true}},
+                    "after_sensitive": {"list": [false, true], "map": {"x": true}}
+                }}],
+                "configuration": {"root_module": {"variables": {"on": {"default": "(sensitive value)", "sensitive": true}, "size": {}}}}
+            }"#;
+        assert_eq!(without_marked(&plan), data(expected));
     }
 }
