@@ -6,9 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind};
 
-/// The files of a policy set. Paths have `/` between their parts, are relative to the root of the set
-/// and never lead out of it.
+/// The files of a policy set. Paths have `/` between their parts and are those that [`Files::resolve`] gives.
 pub trait Files: Send + Sync {
+    /// The path that `path` means where it stands in a file of `folder`; none when it may not be had. The
+    /// default keeps below the root of the set.
+    fn resolve(&self, folder: &str, path: &str) -> Option<String> {
+        normalize(folder, path)
+    }
+
     /// The content of a file.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
 
@@ -83,16 +88,51 @@ impl Files for DirFiles {
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(self.inside(folder)?)? {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            // what a link leads to is looked at when it is read; a folder behind one is not walked
-            names.push(if entry.file_type()?.is_dir() { name + "/" } else { name });
-        }
-        names.sort();
-        Ok(names)
+        names_in(&self.inside(folder)?)
     }
+}
+
+/// The disk as a person at a command line names it: paths are relative to the working directory, may begin
+/// with `..`, and may be absolute. For policies of one's own: nothing is kept inside of anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalFiles;
+
+impl Files for LocalFiles {
+    fn resolve(&self, folder: &str, path: &str) -> Option<String> {
+        let folder = if path.starts_with('/') { "" } else { folder };
+        let is_absolute = path.starts_with('/') || folder.starts_with('/');
+        let mut parts: Vec<&str> = Vec::new();
+        for part in folder.split('/').chain(path.split('/')) {
+            match (part, parts.last()) {
+                ("" | ".", _) => {}
+                ("..", None) if is_absolute => {}
+                ("..", Some(last)) if *last != ".." => drop(parts.pop()),
+                (part, _) => parts.push(part),
+            }
+        }
+        let path = parts.join("/");
+        Some(if is_absolute { format!("/{path}") } else { path })
+    }
+
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        names_in(Path::new(if folder.is_empty() { "." } else { folder }))
+    }
+}
+
+fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // what a link leads to is looked at when it is read; a folder behind one is not walked
+        names.push(if entry.file_type()?.is_dir() { name + "/" } else { name });
+    }
+    names.sort();
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -105,6 +145,18 @@ mod tests {
         assert_eq!(normalize("", "./a//b/./c").as_deref(), Some("a/b/c"));
         assert_eq!(normalize("test", "/modules/a").as_deref(), Some("modules/a"));
         assert_eq!(normalize("test/p", "../../../etc/passwd"), None);
+    }
+
+    #[test]
+    fn local_paths_are_those_of_a_shell() {
+        let resolve = |folder: &str, path: &str| LocalFiles.resolve(folder, path).unwrap();
+        assert_eq!(resolve("test/p", "../../modules/a.sentinel"), "modules/a.sentinel");
+        assert_eq!(resolve("test/p", "../../../modules/a.sentinel"), "../modules/a.sentinel");
+        assert_eq!(resolve("../up", "../../a"), "../../a");
+        assert_eq!(resolve("", "./"), "");
+        assert_eq!(resolve("", "/sets//a/../b"), "/sets/b");
+        assert_eq!(resolve("/sets/a/test/p", "../../m.sentinel"), "/sets/a/m.sentinel");
+        assert_eq!(resolve("/sets", "../../../a"), "/a");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::compile::Unit;
 use crate::config::{Config, EnforcementLevel};
 use crate::error::{Error, ErrorKind};
 use crate::eval::{Environment, Trace};
-use crate::files::{Files, normalize, read_text};
+use crate::files::{Files, read_text};
 use crate::host::{Host, Import};
 use crate::limits::Limits;
 use crate::outcome::{PolicyOutcome, SetOutcome};
@@ -55,7 +55,7 @@ impl PolicySet {
         let (folder, names) = list(files, folder)?;
         let name = ["sentinel.hcl", "sentinel.json"].into_iter().find(|name| names.iter().any(|n| n == name));
         let path = join(&folder, name.ok_or_else(|| no_configuration(&folder))?);
-        let config = Config::parse(&path, &read_text(files, &path)?)?;
+        let config = read_config(files, &path)?;
         Ok(PolicySet::of(config, files, &folder))
     }
 
@@ -229,38 +229,52 @@ pub fn parse_param(text: &str) -> Data {
     serde_json::from_str(text).unwrap_or_else(|_| Data::from(text))
 }
 
+/// Reads one file as the whole configuration.
+pub fn read_config(files: &dyn Files, path: &str) -> Result<Config, Error> {
+    Config::parse(path, &read_text(files, path)?)
+}
+
 /// Reads the configuration of a folder as the reference's command line does: `sentinel.hcl` with all
-/// other `.hcl` files beside it, or `sentinel.json`; override files change it.
+/// other `.hcl` files beside it, or `sentinel.json`; override files change it. Hidden files are no part of it.
 pub fn load_config(files: &dyn Files, folder: &str) -> Result<Config, Error> {
+    find_config(files, folder)?.ok_or_else(|| no_configuration(folder))
+}
+
+/// The same; none when there is no file of a configuration.
+pub fn find_config(files: &dyn Files, folder: &str) -> Result<Option<Config>, Error> {
     let (folder, names) = list(files, folder)?;
     let is_override = |name: &str| {
         ["_override.hcl", "_override.json"].iter().any(|end| name.ends_with(end))
             || matches!(name, "override.hcl" | "override.json")
     };
-    let mut primary: Vec<&String> =
-        names.iter().filter(|name| name.ends_with(".hcl") && !is_override(name)).collect();
+    // `.terraform.lock.hcl` lies beside many a policy
+    let is_visible = |name: &str| !name.starts_with('.');
+    let mut primary: Vec<&String> = names
+        .iter()
+        .filter(|name| is_visible(name) && name.ends_with(".hcl") && !is_override(name))
+        .collect();
     let json = "sentinel.json".to_owned();
     if primary.is_empty() && names.contains(&json) {
         primary.push(&json);
     }
     if primary.is_empty() {
-        return Err(no_configuration(&folder));
+        return Ok(None);
     }
     let mut config = Config::default();
     for name in primary {
         let path = join(&folder, name);
-        config.append(Config::parse(&path, &read_text(files, &path)?)?)?;
+        config.append(read_config(files, &path)?)?;
     }
     for name in names.iter().filter(|name| is_override(name)) {
         let path = join(&folder, name);
         config.override_with(&path, &read_text(files, &path)?)?;
     }
-    Ok(config)
+    Ok(Some(config))
 }
 
 /// The path of a folder and the names in it, in order.
 fn list(files: &dyn Files, folder: &str) -> Result<(String, Vec<String>), Error> {
-    let Some(folder) = normalize("", folder) else {
+    let Some(folder) = files.resolve("", folder) else {
         return Err(Error::new(
             ErrorKind::File,
             format!("the folder `{folder}` is outside of the policy set"),

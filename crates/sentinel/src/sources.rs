@@ -9,7 +9,7 @@ use crate::compile::{Unit, compile};
 use crate::config::{Config, ImportConfig, Mock};
 use crate::error::{Error, ErrorKind, Place};
 use crate::eval::Environment;
-use crate::files::{Files, normalize, read_text};
+use crate::files::{Files, read_text};
 use crate::value::Data;
 
 /// Compiles the files of a policy set, each once, whoever needs it.
@@ -32,16 +32,27 @@ impl<'f> Sources<'f> {
 
     /// The compiled file that a source names, relative to a folder.
     pub fn unit(&self, folder: &str, source: &str) -> Result<Arc<Unit>, Error> {
-        let path = locate(folder, source)?;
+        let path = self.locate(folder, source)?;
         kept(&self.units, &path, || Ok(Arc::new(compile(path.as_str(), self.text(&path)?)?)))
     }
 
     /// The JSON document that a source names, relative to a folder.
     pub fn json(&self, folder: &str, source: &str) -> Result<Data, Error> {
-        let path = locate(folder, source)?;
+        let path = self.locate(folder, source)?;
         kept(&self.data, &path, || {
             serde_json::from_str(&self.text(&path)?)
                 .map_err(|error| Error::new(ErrorKind::File, format!("`{path}` is no JSON: {error}")))
+        })
+    }
+
+    /// The path of a local source, or the URL of a remote one as it is.
+    fn locate(&self, folder: &str, source: &str) -> Result<String, Error> {
+        if is_remote(source) {
+            return Ok(source.to_owned());
+        }
+        let path = source.split_once('?').map_or(source, |(path, _)| path);
+        self.files.resolve(folder, path).ok_or_else(|| {
+            Error::new(ErrorKind::File, format!("the source `{source}` is outside of the policy set"))
         })
     }
 
@@ -157,17 +168,6 @@ fn kept<T: Clone>(
     let made = make();
     cache.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), made.clone());
     made
-}
-
-/// The path of a local source, or the URL of a remote one as it is.
-fn locate(folder: &str, source: &str) -> Result<String, Error> {
-    if is_remote(source) {
-        return Ok(source.to_owned());
-    }
-    let path = source.split_once('?').map_or(source, |(path, _)| path);
-    normalize(folder, path).ok_or_else(|| {
-        Error::new(ErrorKind::File, format!("the source `{source}` is outside of the policy set"))
-    })
 }
 
 fn is_remote(source: &str) -> bool {

@@ -212,6 +212,12 @@ fn all_hcl_files_of_a_folder_are_one_configuration() {
 }
 
 #[test]
+fn hidden_files_are_no_part_of_a_configuration() {
+    let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), (".terraform.lock.hcl", "provider {")]);
+    assert_eq!(load_config(&files, "").unwrap().policies.len(), 1);
+}
+
+#[test]
 fn a_policy_in_two_files_is_refused() {
     let files = MemFiles::new(&[("a.hcl", "policy \"a\" {}"), ("b.hcl", "policy \"a\" {}")]);
     assert!(load_config(&files, "").unwrap_err().message().contains("defined in two files"));
