@@ -5,7 +5,7 @@
 //! ground      documents, errors, bodies, queries, users: the same for every endpoint
 //! document    records to resources: pure
 //! routes      the dialect: who may, what is read, what is asked of the engine
-//! signalbox   what the dialect lacks: SSE under /api/signalbox/v1
+//! signalbox   what the dialect lacks, under /api/signalbox/v1: SSE, the run as policies see it
 //! ```
 //!
 //! Invariants:

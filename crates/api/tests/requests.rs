@@ -87,6 +87,7 @@ async fn what_is_not_there_and_what_one_may_not_see_are_the_same_404() {
         format!("/api/v2/applies/{}", run.id.apply()),
         format!("/api/v2/policy-checks/{check}"),
         format!("/api/signalbox/v1/runs/{}/events", run.id),
+        format!("/api/signalbox/v1/runs/{}/tfrun", run.id),
         format!("/api/signalbox/v1/runs/{}/logs/plan/stream", run.id),
         "/api/v2/runs/run-4444444444444444".to_owned(),
         "/api/v2/runs/../../etc/passwd".to_owned(),
@@ -164,6 +165,11 @@ async fn who_may_read_may_do_no_more_than_that() {
     let json_output = format!("/api/v2/plans/{}/json-output", run.id.plan());
     server.get("operator", &json_output).await.ok(404);
     server.get("admin", &json_output).await.ok(200);
+    let tfrun = format!("/api/signalbox/v1/runs/{}/tfrun", run.id);
+    server.get("operator", &tfrun).await.ok(404);
+    let document = server.get("admin", &tfrun).await.ok(200);
+    assert_eq!(document["id"], run.id.to_string());
+    assert_eq!(document["workspace"]["name"], "network");
     let unchanged = server.get("reader", &run_path).await.ok(200);
     assert_eq!(unchanged["data"]["attributes"]["status"], "planned");
 }

@@ -119,6 +119,24 @@ impl Client {
         self.get(self.v2(["plans", id]), &[]).await
     }
 
+    /// The plan as `terraform show -json` prints it, with everything in the clear: for admins. `None` while
+    /// it is not there yet.
+    ///
+    /// # Errors
+    /// [`ClientError::NotFound`] if there never will be one, or the user may not read it. And the others.
+    pub async fn plan_json(&self, run_id: &str) -> Result<Option<Vec<u8>>, ClientError> {
+        let json = self.bytes(self.v2(["runs", run_id, "plan", "json-output"]), &[]).await?;
+        Ok(Some(json).filter(|json| !json.is_empty()))
+    }
+
+    /// The run as policies see it, the JSON that `tfrun` is made of: for admins.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn tfrun(&self, run_id: &str) -> Result<Vec<u8>, ClientError> {
+        self.bytes(self.own(["runs", run_id, "tfrun"]), &[]).await
+    }
+
     /// The apply.
     ///
     /// # Errors

@@ -95,6 +95,14 @@ impl Engine {
         }
     }
 
+    /// The run as policies see it: what `tfrun` and `input.run` are made of.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the store can't be read.
+    pub async fn run_document(&self, run: &Run, workspace: &Workspace) -> Result<serde_json::Value, Refusal> {
+        Ok(crate::stage::run_document(&self.context, run, workspace).await?)
+    }
+
     /// Queues a run.
     ///
     /// # Errors

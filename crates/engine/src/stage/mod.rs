@@ -11,6 +11,8 @@ mod plan_file;
 mod policy_check;
 mod settings;
 
+pub(crate) use policy_check::run_document;
+
 use executor::{ExecutionResult, Lost, Outcome, Spec};
 use lifecycle::{Event, Stage};
 use store::{Run, RunUpdate, Workspace};

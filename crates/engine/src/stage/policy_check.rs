@@ -27,14 +27,10 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         .as_ref()
         .and_then(|plan| plan.plan_json)
         .ok_or_else(|| StageError::Impossible("there is no plan to check".to_owned()))?;
-    let commit = match run.configuration_version {
-        Some(id) => context.store.configuration_version(id).await?.commit.map(|commit| commit.sha),
-        None => None,
-    };
     let request = CheckRequest {
         format: policy::REQUEST_FORMAT,
         plan_json: context.store.blobs().path(plan_json),
-        run: run_input(&config, run, workspace, commit.as_deref()),
+        run: run_document(context, run, workspace).await?,
         sets: config
             .policy_sets_of(&workspace.name)
             .map(|set| SetRequest {
@@ -56,6 +52,19 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     spec.environment = environment::minimal(&context.host);
     spec.steps = vec![step];
     Ok(spec)
+}
+
+/// The run as policies see it, with the settings of its workspace as they are now.
+pub(crate) async fn run_document(
+    context: &Context,
+    run: &Run,
+    workspace: &Workspace,
+) -> Result<Value, store::Error> {
+    let commit = match run.configuration_version {
+        Some(id) => context.store.configuration_version(id).await?.commit.map(|commit| commit.sha),
+        None => None,
+    };
+    Ok(run_input(&context.config(), run, workspace, commit.as_deref()))
 }
 
 /// The run as policies see it: `input.run` of Rego, and what Sentinel's `tfrun` is made of (sentinel.md 2.4, 5.2).
