@@ -14,14 +14,16 @@ test:
 demo:
     cargo run --release -- demo --yes
 
-# Overhead, latency, throughput and memory, in one table measured in one run.
+# Overhead, latency, throughput, memory and policies, in one table measured in one run. SENTINEL_CORPUS may name a
+# folder of repositories of Sentinel policies.
 bench:
     cargo build --release
     cargo run --release -p bench
 
-# Runs every Sentinel test case below DIR and prints what passed, per repository.
-sentinel-corpus DIR:
-    cargo run --release -p sentinel --example corpus -- {{DIR}}
+# Runs every Sentinel test case below DIR, which has a folder for each repository, and prints what passed of each;
+# then which mocks equal what is derived from the plan that they carry.
+sentinel-corpus DIR *OPTIONS:
+    cargo run --release -p sentinel-corpus -- {{DIR}} {{OPTIONS}}
 
 # Takes over changed golden files after they were read.
 snapshots:

@@ -6,9 +6,11 @@
 
 mod daemon;
 mod measure;
+mod policies;
 mod standin;
 
 use measure::{confirm_latency, overhead, resident_memory, throughput};
+use policies::{corpus, large_plan};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -17,6 +19,8 @@ async fn main() -> anyhow::Result<()> {
     confirm_latency(&mut rows).await?;
     throughput(&mut rows).await?;
     resident_memory(&mut rows).await?;
+    large_plan(&mut rows)?;
+    corpus(&mut rows)?;
     let width = rows.iter().map(|(what, _)| what.chars().count()).max().unwrap_or_default();
     for (what, value) in rows {
         println!("{what:<width$}  {value}");

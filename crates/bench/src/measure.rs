@@ -9,7 +9,7 @@ use crate::daemon::{Daemon, Workspace};
 use crate::standin;
 
 /// A line of the table: what, and how much.
-type Rows = Vec<(String, String)>;
+pub(crate) type Rows = Vec<(String, String)>;
 
 const MAIN: &str = "resource \"terraform_data\" \"thing\" {\n  input = timestamp()\n}\n";
 
@@ -24,12 +24,12 @@ fn source(dir: &Path) -> anyhow::Result<PathBuf> {
     Ok(source)
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
 }
 
-fn milliseconds(time: Duration) -> String {
+pub(crate) fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 

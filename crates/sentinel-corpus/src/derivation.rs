@@ -1,25 +1,34 @@
 //! Mocks that carry `raw`, the plan they were made of: what is derived from it must equal the mock.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, io};
 
 use sentinel::{
-    Data, Documents, Environment, Evaluation, Limits, Outcome, SystemHost, compile, evaluate, imports,
+    Data, Documents, Environment, Evaluation, Import, Limits, Outcome, SystemHost, compile, evaluate, imports,
 };
 
+use crate::cases::entries;
+
 /// How many values were compared and were equal, by import and member.
-#[derive(Default)]
-pub(crate) struct Report {
+#[derive(Debug, Default)]
+pub struct Derivation {
     mocks: usize,
+    /// Mocks without a difference, themselves and what lies beside them.
+    equal: usize,
     members: BTreeMap<String, (usize, usize)>,
-    pub(crate) differences: Vec<String>,
+    /// What differs, and in which file.
+    pub differences: Vec<String>,
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for Derivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "derivation: {} mocks with their plan", self.mocks)?;
+        writeln!(
+            f,
+            "derivation: {} of {} mocks that carry their plan equal what is derived from it; of their members",
+            self.equal, self.mocks
+        )?;
         for (member, (equal, total)) in &self.members {
             writeln!(f, "  {member:<32} {equal:>6} of {total:>6} equal")?;
         }
@@ -34,11 +43,14 @@ const STATE: [&str; 2] = ["resources", "outputs"];
 const OLD_PLAN: [&str; 4] = ["module_paths", "variables", "resources", "data"];
 const OLD_CONFIG: [&str; 6] = ["module_paths", "variables", "resources", "data", "outputs", "modules"];
 
-pub(crate) fn check(root: &Path) -> Report {
-    let mut report = Report::default();
+/// Compares every mock below a folder that carries its plan, and the mocks beside it, with what is derived.
+///
+/// # Errors
+/// When a folder can't be read.
+pub fn derivation(root: &Path) -> io::Result<Derivation> {
+    let mut report = Derivation::default();
     let mut files = Vec::new();
-    walk(root, &mut files);
-    files.sort();
+    walk(root, &mut files)?;
     let mut seen = std::collections::HashSet::new();
     for file in files {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
@@ -52,41 +64,49 @@ pub(crate) fn check(root: &Path) -> Report {
         if plan.get("planned_values").is_none() {
             continue;
         }
+        let known = report.differences.len();
         report.mocks += 1;
-        let derived: HashMap<String, _> =
+        let derived: HashMap<String, Arc<dyn Import>> =
             imports(&Documents { plan, schemas: None, run: None }).into_iter().collect();
         compare(&mut report, &file, "tfplan/v2", &PLAN, &members, derived["tfplan/v2"].data());
-        // the other mocks of the bundle lie beside it under names that differ in the import only
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let others: [(&str, &str, &[&str]); 4] = [
-            ("tfconfig/v2", "tfconfig-v2", &CONFIG),
-            ("tfstate/v2", "tfstate-v2", &STATE),
-            ("tfplan", "tfplan", &OLD_PLAN),
-            ("tfconfig", "tfconfig", &OLD_CONFIG),
-        ];
-        if !name.contains("tfplan-v2") {
-            continue;
-        }
-        for (import, part, wanted) in others {
-            let other = file.with_file_name(name.replace("tfplan-v2", part));
-            let Ok(text) = std::fs::read_to_string(&other) else { continue };
-            if let Some(found) = self::members(&text, wanted) {
-                compare(&mut report, &other, import, wanted, &found, derived[import].data());
-            }
-        }
+        compare_others(&mut report, &file, &derived);
+        report.equal += usize::from(report.differences.len() == known);
     }
-    report
+    Ok(report)
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+/// The other mocks of the bundle lie beside it under names that differ in the import only.
+fn compare_others(report: &mut Derivation, file: &Path, derived: &HashMap<String, Arc<dyn Import>>) {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if !name.contains("tfplan-v2") {
+        return;
+    }
+    let others: [(&str, &str, &[&str]); 4] = [
+        ("tfconfig/v2", "tfconfig-v2", &CONFIG),
+        ("tfstate/v2", "tfstate-v2", &STATE),
+        ("tfplan", "tfplan", &OLD_PLAN),
+        ("tfconfig", "tfconfig", &OLD_CONFIG),
+    ];
+    for (import, part, wanted) in others {
+        let other = file.with_file_name(name.replace("tfplan-v2", part));
+        let Ok(text) = std::fs::read_to_string(&other) else { continue };
+        if let Some(found) = members(&text, wanted) {
+            compare(report, &other, import, wanted, &found, derived[import].data());
+        }
+    }
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for path in entries(folder)? {
         if path.is_dir() {
-            walk(&path, files);
+            if !path.is_symlink() {
+                walk(&path, files)?;
+            }
         } else if path.extension().is_some_and(|end| end == "sentinel") {
             files.push(path);
         }
     }
+    Ok(())
 }
 
 /// The values of members of a mock.
@@ -103,7 +123,14 @@ fn members(text: &str, names: &[&str]) -> Option<Vec<Data>> {
     }
 }
 
-fn compare(report: &mut Report, file: &Path, import: &str, names: &[&str], mock: &[Data], derived: &Data) {
+fn compare(
+    report: &mut Derivation,
+    file: &Path,
+    import: &str,
+    names: &[&str],
+    mock: &[Data],
+    derived: &Data,
+) {
     for (name, expected) in names.iter().zip(mock) {
         if matches!(expected, Data::Undefined) {
             continue;
