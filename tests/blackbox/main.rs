@@ -15,6 +15,7 @@ mod permissions;
 mod policies;
 mod queue;
 mod sentinel;
+mod sentinel_cli;
 mod state;
 mod support;
 mod transitions;

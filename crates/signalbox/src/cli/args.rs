@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::run::StateFilter;
+use super::sentinel::SentinelCommand;
 use super::{token, variable};
 
 const AFTER_HELP: &str = "\
@@ -82,7 +83,9 @@ pub(crate) enum LogFormat {
 pub(crate) enum Color {
     #[default]
     Auto,
+    #[value(alias = "true")]
     Always,
+    #[value(alias = "false")]
     Never,
 }
 
@@ -105,6 +108,9 @@ pub(crate) enum Command {
     ///
     /// With --follow and without --stage it goes on until the run has ended, and the exit status says how.
     Logs(LogsArgs),
+    /// Test, try and format Sentinel policies, and get mocks for them; no daemon is needed but for mocks of a run
+    #[command(subcommand)]
+    Sentinel(SentinelCommand),
     /// Make tokens for users
     #[command(subcommand)]
     Token(TokenCommand),
@@ -329,7 +335,7 @@ pub(crate) enum TokenCommand {
     },
 }
 
-fn run_id(text: &str) -> Result<String, String> {
+pub(crate) fn run_id(text: &str) -> Result<String, String> {
     let suffix = text.strip_prefix("run-").filter(|suffix| !suffix.is_empty());
     if suffix.is_some_and(|suffix| suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
         Ok(text.to_owned())
@@ -345,7 +351,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(std::iter::once("signalbox").chain(line.split_whitespace()))
+        super::super::parse(std::iter::once("signalbox").chain(line.split_whitespace()).map(Into::into))
     }
 
     #[test]
@@ -374,6 +380,14 @@ mod tests {
             "run cancel run-CZcmD7eagjhyX1vN --force",
             "run override run-CZcmD7eagjhyX1vN --comment fine",
             "logs -f --stage policy-check run-CZcmD7eagjhyX1vN",
+            "sentinel test",
+            "sentinel test policies more/p.sentinel -run=p/^a$ -verbose -json -color=false",
+            "sentinel apply p.sentinel",
+            "sentinel apply -config=mocks/sentinel.hcl -param region=eu -param zones=[1] -global g=1 -trace p",
+            "sentinel fmt p.sentinel q.sentinel -check",
+            "sentinel fmt -write=false -",
+            "sentinel mocks run-CZcmD7eagjhyX1vN -o mocks",
+            "sentinel mocks plan.json --output mocks --force",
             "token new operator",
             "completions zsh",
         ] {
@@ -399,6 +413,16 @@ mod tests {
             "run show run-../../x",
             "run list --state finished",
             "logs --stage init run-CZcmD7eagjhyX1vN",
+            "sentinel",
+            "sentinel test --run",
+            "sentinel test -trace",
+            "sentinel apply a.sentinel b.sentinel",
+            "sentinel apply -param region p.sentinel",
+            "sentinel fmt",
+            "sentinel fmt --write=perhaps p.sentinel",
+            "sentinel mocks plan.json",
+            "sentinel mocks -o mocks",
+            "run list -limit 5",
             "token new -x",
             "token new a.b",
             "completions cmd",

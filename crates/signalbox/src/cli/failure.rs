@@ -2,6 +2,7 @@ use std::io;
 use std::process::ExitCode;
 
 use client::{ClientError, Run};
+use sentinel::ErrorKind;
 
 use super::safe;
 
@@ -57,9 +58,15 @@ pub(crate) enum Failure {
     /// It was called wrongly.
     #[error("{message}")]
     Usage { message: String, help: String },
+    /// It can't be done, and there is something to do about that.
+    #[error("{message}")]
+    Refused { message: String, help: String },
     /// The daemon.
     #[error(transparent)]
     Client(#[from] ClientError),
+    /// A policy or its configuration.
+    #[error(transparent)]
+    Sentinel(#[from] sentinel::Error),
     /// The output can't be written.
     #[error("can't write the output: {0}")]
     Output(#[from] io::Error),
@@ -73,6 +80,10 @@ impl Failure {
         Self::Usage { message: message.into(), help: help.into() }
     }
 
+    pub(crate) fn refused(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Refused { message: message.into(), help: help.into() }
+    }
+
     /// The reader of the output went away, which is nobody's mistake.
     pub(crate) fn is_closed_output(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -84,8 +95,14 @@ impl Failure {
             Self::Client(
                 ClientError::Invalid(_) | ClientError::BadAddress { .. } | ClientError::BadToken,
             ) => Exit::Usage,
+            // a configuration that means nothing, a file that is not there
+            Self::Sentinel(error) if matches!(error.kind(), ErrorKind::Config | ErrorKind::File) => {
+                Exit::Usage
+            }
             Self::Output(_) if self.is_closed_output() => Exit::Success,
-            Self::Client(_) | Self::Output(_) | Self::Local(_) => Exit::Errored,
+            Self::Refused { .. } | Self::Client(_) | Self::Sentinel(_) | Self::Output(_) | Self::Local(_) => {
+                Exit::Errored
+            }
         }
     }
 
@@ -94,11 +111,22 @@ impl Failure {
         safe::line(&self.to_string())
     }
 
-    /// What a person can do about it.
-    pub(crate) fn help(&self) -> Option<&str> {
+    /// Over several lines, with the line that is meant, where there is one.
+    pub(crate) fn rendered(&self) -> Option<String> {
         match self {
-            Self::Usage { help, .. } => Some(help),
-            Self::Client(error) => error.help(),
+            Self::Sentinel(error) => Some(safe::text(&error.render())),
+            _ => None,
+        }
+    }
+
+    /// What a person can do about it.
+    pub(crate) fn help(&self) -> Option<String> {
+        match self {
+            Self::Usage { help, .. } | Self::Refused { help, .. } => Some(help.clone()),
+            Self::Client(error) => error.help().map(str::to_owned),
+            Self::Sentinel(error) => {
+                Some(safe::line(&error.notes().join("; "))).filter(|help| !help.is_empty())
+            }
             Self::Output(_) | Self::Local(_) => None,
         }
     }

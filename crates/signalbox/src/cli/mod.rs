@@ -17,6 +17,7 @@ mod run;
 mod safe;
 #[cfg(test)]
 mod sample;
+mod sentinel;
 mod shape;
 mod table;
 mod telemetry;
@@ -31,6 +32,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 use tracing_subscriber::filter::LevelFilter;
 
+use self::sentinel::SentinelCommand;
 use args::{Cli, Command, ConfigCommand, Global, TokenCommand};
 use context::Context;
 use failure::{Exit, Failure};
@@ -39,7 +41,7 @@ use output::Output;
 /// Does what the command line says.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // help, version and usage errors end here, with status 0, 0 and 2
-    let Cli { global, command } = match Cli::try_parse_from(arguments) {
+    let Cli { global, command } = match parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // the reader may have gone away
@@ -64,6 +66,10 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(command) => {
             with_daemon(&global, output, async |context| run::run(command, context).await)
         }
+        Command::Sentinel(SentinelCommand::Mocks(args)) if args.run_id().is_some() => {
+            with_daemon(&global, output, async |context| sentinel::mocks::of_run(&args, context).await)
+        }
+        Command::Sentinel(command) => sentinel::run(&command, output).map(Into::into),
         Command::Logs(args) => with_daemon(&global, output, async |context| logs::run(&args, context).await),
     };
     done.unwrap_or_else(|failure| {
@@ -72,6 +78,12 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         failure.exit().into()
     })
+}
+
+/// Understands the command line.
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let command = Cli::command();
+    Cli::try_parse_from(sentinel::one_dash::with_two_dashes(command, arguments))
 }
 
 /// A command that asks a daemon.

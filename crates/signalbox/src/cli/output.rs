@@ -70,6 +70,10 @@ impl Output {
             self.note(&without_controls(&error.to_string()));
             return;
         }
+        if let Some(text) = failure.rendered() {
+            self.note(&text);
+            return;
+        }
         let name = self.notes.with(paint::BAD, "error:");
         self.note(&format!("{name} {}", failure.message()));
         if let Some(help) = failure.help() {

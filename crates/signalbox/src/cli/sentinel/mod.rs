@@ -1,0 +1,25 @@
+//! `signalbox sentinel …`: policies on one's own desk. Nothing here needs a daemon but the mocks of a run.
+//!
+//! Files are those of the person who calls: paths are relative to the working directory, and may lead anywhere.
+//! There is no network: `http` and remote sources are errors that say so.
+
+mod apply;
+mod args;
+mod fmt;
+pub(super) mod mocks;
+pub(super) mod one_dash;
+mod test;
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+
+pub(crate) use args::SentinelCommand;
+
+pub(crate) fn run(command: &SentinelCommand, output: Output) -> Result<Exit, Failure> {
+    match command {
+        SentinelCommand::Test(args) => test::run(args, output),
+        SentinelCommand::Apply(args) => apply::run(args, output),
+        SentinelCommand::Fmt(args) => fmt::run(args, output),
+        SentinelCommand::Mocks(args) => mocks::of_plan(args, output),
+    }
+}
