@@ -1,6 +1,6 @@
 //! `signalbox sentinel …`: the real binary over real files, and over plans of the real terraform.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -235,7 +235,33 @@ fn apply_evaluates_one_policy() {
         "net.sentinel",
         "import \"http\"\nmain = rule { http.get(\"https://example.com\").status_code is 200 }\n",
     );
-    desk.run("apply net.sentinel").ended(1).shown("http is off");
+    desk.run("apply net.sentinel").ended(1).shown("no host may be reached").shown("--http-host allows one");
+    desk.run("apply -http-host=elsewhere.example net.sentinel").ended(1).shown("is none of");
+    desk.run("apply -http-host=https://example.com/ net.sentinel").ended(2).said("not a host");
+}
+
+#[test]
+fn a_policy_reaches_the_hosts_that_are_named() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let answering = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut stream, _) = server.accept().unwrap();
+            let mut request = [0; 1024];
+            let _ = stream.read(&mut request).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok").unwrap();
+        }
+    });
+    let policy =
+        format!("import \"http\"\nmain = rule {{ http.get(\"http://{address}/\").body is \"ok\" }}\n");
+    let desk = Desk::new(&[("net.sentinel", &policy), ("test/net/case.hcl", GOOD)]);
+    desk.run(&format!("apply -http-host={address} net.sentinel")).ended(0);
+    desk.run(&format!("test -http-host={address}")).ended(0);
+    answering.join().unwrap();
+    desk.run("test").ended(1).shown("no host may be reached");
+    desk.write("remote.sentinel", "import \"m\"\nmain = m.x\n");
+    desk.write("test/remote/a.hcl", "module \"m\" {\n  source = \"http://example.com/m.sentinel\"\n}\n");
+    desk.run("test remote.sentinel").ended(1).shown("is not fetched over https").shown("checksum=sha256");
 }
 
 #[test]

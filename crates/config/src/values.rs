@@ -117,6 +117,15 @@ impl HttpHost {
     }
 }
 
+impl std::str::FromStr for HttpHost {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::from_text(text, std::path::Path::new(""))
+            .map_err(|fault| format!("{}; {}", fault.what, fault.help))
+    }
+}
+
 impl FromText for HttpHost {
     fn from_text(text: &str, _: &std::path::Path) -> Result<Self, Fault> {
         const HELP: &str =

@@ -49,4 +49,5 @@ pub use outcome::{PolicyOutcome, outcome};
 pub use render::render_text;
 pub use report::{Counts, PolicyReport, REPORT_FORMAT, ReportError, SetReport};
 pub use result::{EnforcementLevel, PolicyResult, Verdict};
+pub use sentinel::{PolicyHost, fetch_source};
 pub use set::{PolicySet, SetFile, SetFolder, SetSettings};

@@ -54,8 +54,8 @@
 //! - [`run_tests`] runs `test/<policy>/*.{hcl,json}`. [`format`] formats. [`mocks`] writes the mocks of
 //!   a run. [`imports`] are the Terraform imports of a run.
 //! - Everything from outside comes through traits: [`Files`], [`Host`] (clock and HTTP), [`Import`].
-//!   [`DirFiles`] and [`SystemHost`] are for those who want the disk and the system's clock; nothing
-//!   else in the crate touches either, except that a `timezone` that is configured for the `time` import
+//!   [`DirFiles`] and [`SystemHost`] are for those who want the disk and the system's clock, and
+//!   [`LocalFiles`] for a person's own files; nothing else in the crate touches any of these, except that a `timezone` that is configured for the `time` import
 //!   is looked up in the system's time zone database.
 //!
 //! # Invariants
@@ -66,7 +66,7 @@
 //!   one moment.
 //! - [`Unit`], [`Data`], [`Environment`] and [`PolicySet`] never change and are shared without copying.
 //!   What a policy changes is its own: data is copied piece by piece when it is first written.
-//! - Files outside of the set's root are never read; remote sources are fetched over https only and
+//! - Files outside of the set's root are never read, unless the [`Files`] say otherwise; remote sources are fetched over https only and
 //!   must have the sum that the configuration names; programs (plugins) are not run.
 //! - No unsafe code, no recursion without a bound on the stack: neither deep nesting in a text nor deep
 //!   values or endless recursion in a policy bring the process down.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use ::sentinel::{Config, Data, EnforcementLevel as Level, Key, Outcome, TERRAFORM_IMPORTS};
 
-use self::network::PolicyHost;
+pub use self::network::{PolicyHost, fetch_source};
 use self::source::FolderFiles;
 use crate::{
     CompiledSet, EnforcementLevel, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy,

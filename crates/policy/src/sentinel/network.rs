@@ -21,15 +21,15 @@ const SOURCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Before the second attempt; doubled before each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
-/// The world of one evaluation: the system's clock, and the hosts that the set may reach.
-pub(super) struct PolicyHost<'h> {
+/// The world of one evaluation: the system's clock, and the hosts that its policy may reach.
+pub struct PolicyHost<'h> {
     hosts: &'h [String],
     deadline: Instant,
 }
 
 impl<'h> PolicyHost<'h> {
     /// For an evaluation that begins now and may last so long.
-    pub(super) fn new(hosts: &'h [String], time: Duration) -> Self {
+    pub fn new(hosts: &'h [String], time: Duration) -> Self {
         let now = Instant::now();
         Self { hosts, deadline: now.checked_add(time).unwrap_or(now) }
     }
@@ -188,7 +188,10 @@ async fn body(mut answer: reqwest::Response, most: usize) -> Result<Vec<u8>, Fai
 }
 
 /// Fetches a remote source. Who calls it has seen that it is an https URL, and checks the sum of what comes.
-pub(super) fn fetch(url: &str) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// In words: nobody there, a redirect to something else than https, an answer that is none or too long.
+pub fn fetch_source(url: &str) -> Result<Vec<u8>, String> {
     let is_https = |url: &Url| url.scheme() == "https";
     get(url, builder().redirect(redirects(is_https, "a URL that is not https")))
 }

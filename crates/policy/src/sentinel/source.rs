@@ -35,7 +35,7 @@ impl Files for FolderFiles<'_> {
     }
 
     fn fetch(&self, url: &str) -> Result<Vec<u8>, String> {
-        network::fetch(url)
+        network::fetch_source(url)
     }
 }
 

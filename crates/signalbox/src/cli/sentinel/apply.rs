@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use sentinel::{
-    Config, Data, Files as _, Inputs, Limits, LocalFiles, PolicySet, Sources, SystemHost, evaluate,
-    find_config, load_config, parse_param, read_config,
+    Config, Data, Files as _, Inputs, Limits, PolicySet, Sources, evaluate, find_config, load_config,
+    parse_param, read_config,
 };
 
 use super::args::ApplyArgs;
+use super::desk::{DeskFiles, DeskHost};
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::paint;
@@ -25,20 +26,20 @@ pub(super) fn run(args: &ApplyArgs, output: Output) -> Result<Exit, Failure> {
     }
     let params = args.param.iter().map(|(name, value)| (name.clone(), parse_param(value))).collect();
     match &args.policy {
-        Some(policy) => one(policy, &config, &folder, params, args.trace, output),
-        None => all(config, &folder, params, args.trace, output),
+        Some(policy) => one(policy, &config, &folder, params, args, output),
+        None => all(config, &folder, params, args, output),
     }
 }
 
 /// The configuration, and the folder that its paths are relative to.
 fn configuration(path: Option<&str>) -> Result<(Config, String), Failure> {
     let Some(path) = path else {
-        return Ok((find_config(&LocalFiles, "")?.unwrap_or_default(), String::new()));
+        return Ok((find_config(&DeskFiles, "")?.unwrap_or_default(), String::new()));
     };
     if Path::new(path).is_dir() {
-        return Ok((load_config(&LocalFiles, path)?, path.to_owned()));
+        return Ok((load_config(&DeskFiles, path)?, path.to_owned()));
     }
-    Ok((read_config(&LocalFiles, path)?, LocalFiles.resolve(path, "..").unwrap_or_default()))
+    Ok((read_config(&DeskFiles, path)?, DeskFiles.resolve(path, "..").unwrap_or_default()))
 }
 
 fn one(
@@ -46,10 +47,10 @@ fn one(
     config: &Config,
     folder: &str,
     given: HashMap<String, Data>,
-    trace: bool,
+    args: &ApplyArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let sources = Sources::new(&LocalFiles);
+    let sources = Sources::new(&DeskFiles);
     let known = config.policies.iter().find(|known| known.name == policy);
     let unit = match known {
         Some(known) => sources.unit(folder, &known.source)?,
@@ -66,13 +67,14 @@ fn one(
     let own = known.map(|known| known.params.as_slice()).unwrap_or_default();
     let params = config.params.iter().chain(own).cloned().chain(given).collect();
     let environment = sources.environment(config, folder);
-    let evaluation = evaluate(&unit, &environment, &params, Limits::default(), &SystemHost);
+    let evaluation =
+        evaluate(&unit, &environment, &params, Limits::default(), &DeskHost::new(&args.http_host));
     let passed = evaluation.outcome.passed();
     if output.json {
         output.document(&evaluation.json(), false)?;
     } else {
         let mut text = headline(passed, policy, output);
-        if trace || !passed {
+        if args.trace || !passed {
             text.push('\n');
             text.push_str(&safe::text(&evaluation.text()));
         }
@@ -85,7 +87,7 @@ fn all(
     config: Config,
     folder: &str,
     params: HashMap<String, Data>,
-    trace: bool,
+    args: &ApplyArgs,
     output: Output,
 ) -> Result<Exit, Failure> {
     if config.policies.is_empty() {
@@ -96,8 +98,8 @@ fn all(
     }
     let inputs = Inputs { params, ..Inputs::default() };
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
-    let set = PolicySet::of(config, &LocalFiles, folder);
-    let outcome = set.evaluate_on(threads, &inputs, Limits::default(), &SystemHost);
+    let set = PolicySet::of(config, &DeskFiles, folder);
+    let outcome = set.evaluate_on(threads, &inputs, Limits::default(), &DeskHost::new(&args.http_host));
     if output.json {
         output.document(&outcome.json(), false)?;
     } else {
@@ -106,7 +108,7 @@ fn all(
             let name = format!("{} ({})", policy.name, policy.level);
             text.push_str(&headline(policy.evaluation.outcome.passed(), &name, output));
         }
-        if trace || outcome.counts().total_failed > 0 {
+        if args.trace || outcome.counts().total_failed > 0 {
             text.push('\n');
             text.push_str(&safe::text(&outcome.log()));
         }

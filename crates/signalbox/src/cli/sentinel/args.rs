@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, Subcommand, ValueHint};
+use config::HttpHost;
 
 use crate::cli::args::run_id;
 
@@ -43,6 +44,9 @@ pub(crate) struct TestArgs {
     /// Only policies with a name that matches; after a / only such cases
     #[arg(long, value_name = "REGEX")]
     pub(crate) run: Option<String>,
+    /// A host that the http import may reach, HOST or HOST:PORT, as http_hosts of a policy set; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub(crate) http_host: Vec<HttpHost>,
     /// Traces and prints of cases that passed, too
     #[arg(long)]
     pub(crate) verbose: bool,
@@ -63,6 +67,9 @@ pub(crate) struct ApplyArgs {
     /// A value in the global scope; likewise
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub(crate) global: Vec<(String, String)>,
+    /// A host that the http import may reach, HOST or HOST:PORT, as http_hosts of a policy set; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub(crate) http_host: Vec<HttpHost>,
     /// The values of the rules even if the policy passed
     #[arg(long)]
     pub(crate) trace: bool,

@@ -1,10 +1,12 @@
 //! `signalbox sentinel …`: policies on one's own desk. Nothing here needs a daemon but the mocks of a run.
 //!
 //! Files are those of the person who calls: paths are relative to the working directory, and may lead anywhere.
-//! There is no network: `http` and remote sources are errors that say so.
+//! Of the network policies reach what they would reach in a run: remote sources by their sums, and hosts that are
+//! named.
 
 mod apply;
 mod args;
+mod desk;
 mod fmt;
 pub(super) mod mocks;
 pub(super) mod one_dash;

@@ -1,20 +1,21 @@
 //! `signalbox sentinel test`.
 
-use sentinel::{Files as _, LocalFiles, Status, SystemHost, TestOptions, TestReport, run_tests};
+use sentinel::{Files as _, Status, TestOptions, TestReport, run_tests};
 
 use super::args::TestArgs;
+use super::desk::{DeskFiles, DeskHost};
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::paint::{self, Paint};
 use crate::cli::safe;
 
 pub(super) fn run(args: &TestArgs, output: Output) -> Result<Exit, Failure> {
-    let mut paths: Vec<String> = args.paths.iter().filter_map(|path| LocalFiles.resolve("", path)).collect();
+    let mut paths: Vec<String> = args.paths.iter().filter_map(|path| DeskFiles.resolve("", path)).collect();
     if paths.is_empty() {
         paths.push(String::new());
     }
     let options = TestOptions { run: args.run.clone(), ..TestOptions::default() };
-    let report = run_tests(&LocalFiles, &paths, &options, &SystemHost)?;
+    let report = run_tests(&DeskFiles, &paths, &options, &DeskHost::new(&args.http_host))?;
     // a pipeline that tests nothing must not look like one that passed
     if report.policies.is_empty() {
         return Err(nothing(args));

@@ -1,0 +1,55 @@
+//! What policies see of this machine.
+
+use std::io;
+
+use config::HttpHost;
+use policy::{PolicyHost, fetch_source};
+use sentinel::{Files, Host, HttpRequest, HttpResponse, Limits, LocalFiles, SystemHost};
+
+/// One's own files, and remote sources over https.
+pub(super) struct DeskFiles;
+
+impl Files for DeskFiles {
+    fn resolve(&self, folder: &str, path: &str) -> Option<String> {
+        LocalFiles.resolve(folder, path)
+    }
+
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        LocalFiles.read(path)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        LocalFiles.list(folder)
+    }
+
+    fn fetch(&self, url: &str) -> Result<Vec<u8>, String> {
+        fetch_source(url)
+    }
+}
+
+/// The system's clock, and the hosts that were named.
+pub(super) struct DeskHost {
+    hosts: Vec<String>,
+}
+
+impl DeskHost {
+    pub(super) fn new(hosts: &[HttpHost]) -> Self {
+        Self { hosts: hosts.iter().map(|host| host.as_str().to_owned()).collect() }
+    }
+}
+
+impl Host for DeskHost {
+    fn now(&self) -> i128 {
+        SystemHost.now()
+    }
+
+    fn http(&self, request: &HttpRequest) -> Result<HttpResponse, String> {
+        if self.hosts.is_empty() {
+            return Err(format!(
+                "no host may be reached, and so not {}; --http-host allows one",
+                request.url
+            ));
+        }
+        PolicyHost::new(&self.hosts, Limits::default().time).http(request)
+    }
+}
