@@ -1,8 +1,10 @@
 //! The text of policies: tokens, syntax tree, parser.
 
 pub(crate) mod ast;
+mod comments;
 pub(crate) mod lexer;
 mod parse_expr;
+mod parse_stmt;
 mod parser;
 pub(crate) mod token;
 
