@@ -119,6 +119,18 @@ async fn a_failed_soft_mandatory_policy_is_overridden_and_applied() {
     let run = world.reaches(&run, "Policy Override").await;
     let log = world.log(&run, Stage::PolicyCheck).await;
     assert!(log.contains("FALSE - one.sentinel:3:1 - Rule \"main\""), "{log}");
+    let show = |arguments: &[&str]| {
+        let output = world.cli("owner").args(["run", "show", &run.id]).args(arguments).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let text = show(&[]);
+    assert!(text.contains("set/one  failed (soft-mandatory)  Nobody gets through."), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&show(&["--json"])).unwrap();
+    let policy = &json["policy_checks"][0]["sets"][0]["policies"][0];
+    assert_eq!(
+        (policy["result"].as_str(), policy["rules"][0]["value"].as_bool()),
+        (Some("failed"), Some(false))
+    );
     assert!(world.override_policies("operator", &run).await.is_err(), "only owners override");
     world.override_policies("owner", &run).await.unwrap();
     let run = world.reaches(&run, "Policy Checked").await;

@@ -33,8 +33,9 @@ mod workspaces;
 pub use error::{ClientError, Problem, Problems};
 pub use http::Client;
 pub use model::{
-    Account, Apply, ApplyStatus, LockedBy, Plan, PlanStatus, PolicyCheck, PolicyCheckStatus, PolicyCounts,
-    Run, RunActions, RunEvent, RunPermissions, RunStatus, Source, Workspace, WorkspacePermissions,
+    Account, Apply, ApplyStatus, CheckedPolicy, CheckedSet, LockedBy, Plan, PlanStatus, PolicyCheck,
+    PolicyCheckStatus, PolicyCounts, Run, RunActions, RunEvent, RunPermissions, RunStatus, Source, Workspace,
+    WorkspacePermissions,
 };
 pub use new_run::NewRun;
 pub use page::{Page, Pagination};

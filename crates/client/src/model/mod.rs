@@ -9,7 +9,7 @@ mod status;
 mod workspace;
 
 pub use account::Account;
-pub use policy_check::{PolicyCheck, PolicyCounts};
+pub use policy_check::{CheckedPolicy, CheckedSet, PolicyCheck, PolicyCounts};
 pub use run::{Run, RunActions, RunPermissions};
 pub use run_event::RunEvent;
 pub use stage::{Apply, Plan};

@@ -1,4 +1,5 @@
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::PolicyCheckStatus;
 use crate::document::{FromResource, Included, Resource, Result, null_is_default};
@@ -15,6 +16,9 @@ pub struct PolicyCheck {
     /// `None` until it has ended.
     #[serde(default)]
     pub result: Option<PolicyCounts>,
+    /// What became of each policy set; empty until it has ended.
+    #[serde(skip)]
+    pub sets: Vec<CheckedSet>,
     #[serde(default, deserialize_with = "null_is_default")]
     actions: Actions,
     #[serde(default, deserialize_with = "null_is_default")]
@@ -35,6 +39,59 @@ pub struct PolicyCounts {
     pub soft_failed: u64,
     /// Failed, which stops nothing.
     pub advisory_failed: u64,
+}
+
+/// What became of a policy set.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckedSet {
+    /// Its name.
+    pub name: String,
+    /// Why it could not be loaded, if it could not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Value>,
+    /// Its policies in their order; none if it could not be loaded.
+    pub policies: Vec<CheckedPolicy>,
+    /// Whatever else the server tells of it.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// What became of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CheckedPolicy {
+    /// Its name.
+    pub name: String,
+    /// Its enforcement level: `advisory`, `soft-mandatory` or `hard-mandatory`.
+    pub level: String,
+    /// `passed`, `failed` or `errored`.
+    pub result: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whatever else the server tells of it: messages or the error, prints, the rules with their values.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// The part of a check's attributes that is the engine's own report.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Reported {
+    result: Option<ReportedResult>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ReportedResult {
+    sentinel: Option<Report>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Report {
+    sets: Vec<CheckedSet>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -65,6 +122,9 @@ impl FromResource for PolicyCheck {
     const KIND: &'static str = "policy-checks";
 
     fn from_resource(resource: &Resource, _: &Included<'_>) -> Result<Self> {
-        Ok(Self { id: resource.id.clone(), ..resource.attributes()? })
+        // a report of another kind of server is none of ours, and takes nothing from the rest
+        let reported: Reported = resource.attributes().unwrap_or_default();
+        let report = reported.result.and_then(|result| result.sentinel).unwrap_or_default();
+        Ok(Self { id: resource.id.clone(), sets: report.sets, ..resource.attributes()? })
     }
 }

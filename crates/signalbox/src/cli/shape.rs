@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use client::{LockedBy, PolicyCheck, Run, RunEvent, Workspace};
+use client::{CheckedSet, LockedBy, PolicyCheck, Run, RunEvent, Workspace};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -133,6 +133,7 @@ struct PolicyCheckShape<'a> {
     hard_failed: Option<u64>,
     soft_failed: Option<u64>,
     advisory_failed: Option<u64>,
+    sets: &'a [CheckedSet],
 }
 
 #[derive(Serialize)]
@@ -153,6 +154,7 @@ impl<'a> RunDetails<'a> {
             hard_failed: check.result.map(|result| result.hard_failed),
             soft_failed: check.result.map(|result| result.soft_failed),
             advisory_failed: check.result.map(|result| result.advisory_failed),
+            sets: &check.sets,
         });
         let events = events.iter().map(|event| RunEventShape {
             at: event.created_at,

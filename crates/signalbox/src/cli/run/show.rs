@@ -35,6 +35,15 @@ fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, 
             let _ = writeln!(text, "{} {value}", paint.with(paint::FAINT, &format!("{name:<11}")));
         }
     }
+    let failed = failed_policies(checks);
+    if !failed.is_empty() {
+        let _ = writeln!(text, "\n{}", heading("Failed policies"));
+        let width = failed.iter().map(|(policy, ..)| policy.chars().count()).max().unwrap_or(0);
+        for (policy, how, description) in failed {
+            let line = format!("  {policy:width$}  {how}  {}", paint.with(paint::FAINT, &description));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
     if let Some(why) = run.error() {
         let heading = match run.status {
             RunStatus::Errored => paint.with(paint::BAD, "Error"),
@@ -154,6 +163,26 @@ fn policy_check(check: &PolicyCheck) -> String {
     if counts.is_empty() { status } else { format!("{status}: {}", counts.join(", ")) }
 }
 
+/// The policies that did not pass: set and name, how they failed, and the first line of what they are for. A set that
+/// could not be loaded is one of them.
+fn failed_policies(checks: &[PolicyCheck]) -> Vec<(String, String, String)> {
+    let mut failed = Vec::new();
+    for set in checks.iter().flat_map(|check| &check.sets) {
+        if set.error.is_some() {
+            failed.push((safe::line(&set.name), "can't be loaded".to_owned(), String::new()));
+        }
+        for policy in set.policies.iter().filter(|policy| policy.result != "passed") {
+            let description = policy.description.as_deref().and_then(|text| text.trim().lines().next());
+            failed.push((
+                safe::line(&format!("{}/{}", set.name, policy.name)),
+                safe::line(&format!("{} ({})", policy.result, policy.level)),
+                safe::line(description.unwrap_or_default()),
+            ));
+        }
+    }
+    failed
+}
+
 /// Each with the time since the run was queued, which is what one wants to compare.
 fn timeline(events: &[RunEvent], start: Timestamp, paint: Paint, text: &mut String) {
     for event in events {
@@ -170,6 +199,8 @@ fn timeline(events: &[RunEvent], start: Timestamp, paint: Paint, text: &mut Stri
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+
+    use client::{CheckedPolicy, CheckedSet};
 
     use super::*;
     use crate::cli::sample;
@@ -208,7 +239,24 @@ mod tests {
             event("queued", "Queued by operator", at("2026-01-01T00:00:00Z"), None),
             event("overridden", "", at("2026-01-01T00:01:05Z"), Some("known")),
         ];
-        let shown = text(&run, &[], &events, at("2026-01-01T00:03:00Z"), Paint::new(false));
+        let policy = |name: &str, result: &str, description: &str| CheckedPolicy {
+            name: name.into(),
+            level: "soft-mandatory".into(),
+            result: result.into(),
+            description: (!description.is_empty()).then(|| description.to_owned()),
+            ..CheckedPolicy::default()
+        };
+        let policies = vec![
+            policy("berths", "failed", "Four berths at most.\nMore cost too much."),
+            policy("names", "passed", ""),
+            policy("tags-of-everything", "errored", ""),
+        ];
+        let mut check: PolicyCheck = serde_json::from_value(json!({ "status": "soft_failed" })).unwrap();
+        check.sets = vec![
+            CheckedSet { name: "harbour".into(), policies, ..CheckedSet::default() },
+            CheckedSet { name: "broken".into(), error: Some(json!([])), ..CheckedSet::default() },
+        ];
+        let shown = text(&run, &[check], &events, at("2026-01-01T00:03:00Z"), Paint::new(false));
         insta::assert_snapshot!("show", shown);
     }
 }
