@@ -47,6 +47,8 @@ team "platform" {
 #  workspaces = ["network-*"]
 #  time_limit = "10s"
 #  http_hosts = ["api.example.com", "10.0.0.7:8443"]
+#  parameters = { allowed_sizes = ["small", "medium"] }   # of Sentinel policies; they win over those in sentinel.hcl
+#  sensitive_parameters = { api_token = env("API_TOKEN") }
 #}
 
 # A configuration that lies on this machine.

@@ -32,6 +32,7 @@
 //! | | `workspaces` | list of patterns with `*` and `?` | `["*"]` |
 //! | | `time_limit` | duration for each policy, 100 ms to 5 minutes | `"10s"` |
 //! | | `http_hosts` | list of `"host"` or `"host:port"` | `[]` |
+//! | | `parameters`, `sensitive_parameters` | map of any values | `{}` |
 //! | `workspace` | `source "git"` or `source "directory"` | exactly one block | required |
 //! | | `description` | one line | |
 //! | | `working_directory` | folder within the source, in which terraform runs | its root |

@@ -77,7 +77,7 @@ pub struct TeamConfig {
 }
 
 /// A `policy_set` block.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PolicySetConfig {
     /// Unique.
     pub name: String,
@@ -87,6 +87,10 @@ pub struct PolicySetConfig {
     pub workspaces: Vec<Pattern>,
     /// Wall time for each of its policies.
     pub time_limit: Duration,
+    /// Parameters of its Sentinel policies; they win over those of the set's own files.
+    pub parameters: IndexMap<String, serde_json::Value>,
+    /// Parameters that must not be seen. No name is in both maps.
+    pub sensitive_parameters: IndexMap<String, Sensitive<serde_json::Value>>,
     /// The hosts that its policies may reach over HTTP; none is the default.
     pub http_hosts: Vec<HttpHost>,
     /// The block's header.

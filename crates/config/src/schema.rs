@@ -73,6 +73,8 @@ pub(crate) const POLICY_SET: Schema = Schema {
         entry("workspaces", "[\"network-*\"]"),
         entry("time_limit", "\"10s\""),
         entry("http_hosts", "[\"api.example.com\"]"),
+        entry("parameters", "{ allowed_sizes = [\"small\"] }"),
+        entry("sensitive_parameters", "{ api_token = env(\"API_TOKEN\") }"),
     ],
     blocks: &[],
 };

@@ -31,6 +31,8 @@ policy_set "baseline" {
   workspaces = ["network-*"]
   time_limit = "30s"
   http_hosts = ["API.example.com", "10.0.0.1:8443"]
+  parameters = { sizes = ["small", 3] }
+  sensitive_parameters = { token = env("DB_PASSWORD") }
 }
 
 workspace "network-prod" {
@@ -88,7 +90,7 @@ fn the_example_loads_without_a_warning() {
     assert_eq!(workspace.sensitive_variables["db_password"].expose(), &json!("hunter2"));
     assert_eq!(workspace.environment["AWS_PROFILE"], "prod");
     assert_eq!(workspace.access["platform"], AccessLevel::Write);
-    assert_eq!((workspace.defined_at.0.line, workspace.defined_at.0.column), (23, 1));
+    assert_eq!((workspace.defined_at.0.line, workspace.defined_at.0.column), (25, 1));
     assert!(!workspace.auto_apply);
     assert!(!format!("{config:?}").contains("hunter2"));
 }
@@ -262,6 +264,8 @@ fn policy_sets_find_their_workspaces() {
     assert_eq!(set.time_limit.as_secs(), 30);
     let hosts: Vec<_> = set.http_hosts.iter().map(config::HttpHost::as_str).collect();
     assert_eq!(hosts, ["api.example.com", "10.0.0.1:8443"]);
+    assert_eq!(set.parameters["sizes"], json!(["small", 3]));
+    assert_eq!(set.sensitive_parameters["token"].expose(), &json!("hunter2"));
 }
 
 #[test]
@@ -312,6 +316,7 @@ fn the_shipped_file_loads_as_it_is_and_with_all_of_its_settings_on() {
     let all: String = text.lines().map(on).collect();
     let mut host = FakeHost::new();
     host.env.insert("AWS_SECRET_ACCESS_KEY".into(), "x".into());
+    host.env.insert("API_TOKEN".into(), "x".into());
     host.files.insert("/etc/signalbox/api-key".into(), b"x\n".to_vec());
     let loaded = Config::parse(&all, Path::new("/etc/signalbox/signalbox.hcl"), &host);
     let loaded = loaded.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));

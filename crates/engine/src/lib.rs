@@ -40,4 +40,5 @@ pub use engine::{Ended, Engine, Parts, StartError};
 pub use refusal::Refusal;
 pub use request::RunRequest;
 pub use run_dir::RunDir;
+pub use stage::set_settings;
 pub use terraform::look_up as find_program;

@@ -45,9 +45,9 @@ pub struct SetRequest {
     /// Wall time for each of its policies in milliseconds, more than 0.
     #[serde(default = "default_time_limit_ms")]
     pub time_limit_ms: u64,
-    /// The hosts that its policies may reach; see [`SetSettings`].
+    /// What the configuration says of it beside that.
     #[serde(default)]
-    pub http_hosts: Vec<String>,
+    pub settings: SetSettings,
 }
 
 fn default_time_limit_ms() -> u64 {
@@ -132,8 +132,7 @@ pub fn check(request: &CheckRequest) -> Result<PolicyReport, CheckError> {
 fn check_set(request: &SetRequest, input: &Arc<Input>) -> SetReport {
     let name = request.name.clone();
     let limits = Limits { time: Duration::from_millis(request.time_limit_ms) };
-    let settings = SetSettings { http_hosts: request.http_hosts.clone() };
-    match PolicySet::load(&*request.name, &request.path, settings) {
+    match PolicySet::load(&*request.name, &request.path, request.settings.clone()) {
         Ok(set) => SetReport {
             name,
             engine: Some(set.engine()),

@@ -1,9 +1,16 @@
 //! What policies look at: the plan and the run.
 
-use std::{collections::BTreeMap, fmt, sync::OnceLock};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
-use ::sentinel::{Data, Documents, Inputs, Secrets};
+use ::sentinel::{Data, Documents, Import, Secrets};
 use serde::de::IgnoredAny;
+
+/// An import of Sentinel policies with its name.
+pub(crate) type NamedImport = (String, Arc<dyn Import>);
 
 /// The input of a check, `{"plan": …, "run": …}`, read once and shared by every policy of every set.
 pub struct Input {
@@ -12,7 +19,7 @@ pub struct Input {
     rego: OnceLock<Result<regorus::Value, String>>,
     plan: OnceLock<Result<Data, String>>,
     secrets: OnceLock<Secrets>,
-    sentinel: OnceLock<Result<Inputs, String>>,
+    sentinel: OnceLock<Result<Vec<NamedImport>, String>>,
 }
 
 /// The plan is not what `terraform show -json` writes.
@@ -98,19 +105,14 @@ impl Input {
         })
     }
 
-    /// What Sentinel policies are given.
-    pub(crate) fn sentinel(&self) -> Result<&Inputs, &str> {
+    /// The Terraform imports of Sentinel policies, each of which is derived when it is first looked at.
+    pub(crate) fn sentinel(&self) -> Result<&[NamedImport], &str> {
         let make = || {
-            let documents =
-                Documents { plan: self.plan()?.clone(), schemas: None, run: Some(Data::from(&self.run)) };
-            Ok(Inputs {
-                imports: ::sentinel::imports(&documents),
-                secrets: self.secrets().clone(),
-                ..Inputs::default()
-            })
+            let run = Some(Data::from(&self.run));
+            let plan = self.plan().map_err(str::to_owned)?.clone();
+            Ok(::sentinel::imports(&Documents { plan, schemas: None, run }))
         };
-        let made = || make().map_err(|error: &str| error.to_owned());
-        self.sentinel.get_or_init(made).as_ref().map_err(String::as_str)
+        self.sentinel.get_or_init(make).as_deref().map_err(String::as_str)
     }
 }
 

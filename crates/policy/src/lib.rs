@@ -50,4 +50,4 @@ pub use render::render_text;
 pub use report::{Counts, PolicyReport, REPORT_FORMAT, ReportError, SetReport};
 pub use result::{EnforcementLevel, PolicyResult, Verdict};
 pub use sentinel::{PolicyHost, fetch_source};
-pub use set::{PolicySet, SetFile, SetFolder, SetSettings};
+pub use set::{Parameter, PolicySet, SetFile, SetFolder, SetSettings};

@@ -13,8 +13,8 @@ use std::{
 
 use policy::{
     CheckRequest, Counts, EnforcementLevel, EngineKind, LoadError, Mistake, Place, PolicyOutcome,
-    PolicyReport, PolicyResult, REPORT_FORMAT, REQUEST_FORMAT, SetReport, SetRequest, Verdict, check,
-    render_text, run_check,
+    PolicyReport, PolicyResult, REPORT_FORMAT, REQUEST_FORMAT, SetReport, SetRequest, SetSettings, Verdict,
+    check, render_text, run_check,
 };
 use serde_json::json;
 
@@ -163,7 +163,7 @@ fn request(dir: &Path) -> CheckRequest {
 }
 
 fn set_request(name: &str, path: PathBuf) -> SetRequest {
-    SetRequest { name: name.into(), path, time_limit_ms: 5_000, http_hosts: vec![] }
+    SetRequest { name: name.into(), path, time_limit_ms: 5_000, settings: SetSettings::default() }
 }
 
 /// Writes the request to a file and runs it as the process would.

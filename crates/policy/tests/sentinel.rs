@@ -13,8 +13,8 @@ use std::{
 
 use common::{error_of, evaluate, failed, folder, mistakes};
 use policy::{
-    EnforcementLevel, EngineKind, Input, Limits, PolicyOutcome, PolicyReport, PolicyResult, PolicySet,
-    SetReport, SetSettings, Verdict, outcome, render_text,
+    EnforcementLevel, EngineKind, Input, Limits, Parameter, PolicyOutcome, PolicyReport, PolicyResult,
+    PolicySet, SetReport, SetSettings, Verdict, outcome, render_text,
 };
 use serde_json::{Value, json};
 
@@ -44,6 +44,13 @@ fn results(files: &[(&str, &str)]) -> Vec<PolicyResult> {
 fn result(sentinel: &str) -> PolicyResult {
     let manifest = "policy \"p\" {\n  enforcement_level = \"hard-mandatory\"\n}\n";
     results(&[("sentinel.hcl", manifest), ("p.sentinel", sentinel)]).remove(0)
+}
+
+fn hosts(hosts: &[&str]) -> SetSettings {
+    SetSettings {
+        http_hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+        ..SetSettings::default()
+    }
 }
 
 fn warnings(manifest: &str, settings: SetSettings) -> Vec<String> {
@@ -334,8 +341,30 @@ sentinel { features = { x = true } }
 }
 
 #[test]
+fn parameters_of_the_configuration_win_and_sensitive_ones_are_masked() {
+    let manifest = "policy \"p\" {\n  params = { size = \"of the file\" }\n}\n";
+    let sentinel =
+        "param size\nparam token\nprint(size, token.key)\nmain = rule { error(\"with\", token) }\n";
+    let dir = folder(&[("sentinel.hcl", manifest), ("p.sentinel", sentinel)]);
+    let error = PolicySet::load("test", dir.path(), SetSettings::default()).unwrap_err();
+    assert!(error.to_string().starts_with("p.sentinel:2:7: the parameter `token` has no value"), "{error}");
+    let parameter = |value, sensitive| Parameter { value, sensitive };
+    let parameters = [
+        ("size".to_owned(), parameter(json!(["s", 3]), false)),
+        ("token".to_owned(), parameter(json!({"key": "s3cr3t-key"}), true)),
+    ];
+    let settings = SetSettings { parameters: parameters.into(), ..SetSettings::default() };
+    assert!(!format!("{settings:?}").contains("s3cr3t-key"));
+    let set = PolicySet::load("test", dir.path(), settings).unwrap();
+    let input = Arc::new(Input::new(plan().to_string(), json!({})).unwrap());
+    let result = set.evaluate(&input, SECONDS).remove(0);
+    assert_eq!(result.prints[0], "[\"s\", 3] (sensitive value)");
+    assert!(error_of(result.verdict).contains("(sensitive value)"));
+}
+
+#[test]
 fn hosts_of_a_set_whose_language_has_no_http_are_said_to_have_no_effect() {
-    let settings = || SetSettings { http_hosts: vec!["example.com".into()] };
+    let settings = || hosts(&["example.com"]);
     assert_eq!(warnings("policy \"p\" {}\n", settings()), Vec::<String>::new());
     let dir = folder(&[
         ("policies.hcl", "policy \"p\" { query = \"data.test.deny\" }"),
@@ -369,7 +398,7 @@ fn answer(status: &str, headers: &str, body: &str) -> String {
 
 fn with_hosts(hosts: &[String], sentinel: &str) -> PolicyResult {
     let dir = folder(&[("sentinel.hcl", "policy \"p\" {}\n"), ("p.sentinel", sentinel)]);
-    let settings = SetSettings { http_hosts: hosts.to_vec() };
+    let settings = SetSettings { http_hosts: hosts.to_vec(), ..SetSettings::default() };
     let input = Arc::new(Input::new(plan().to_string(), json!({})).unwrap());
     PolicySet::load("test", dir.path(), settings).unwrap().evaluate(&input, SECONDS).remove(0)
 }
@@ -414,7 +443,7 @@ fn a_proxy_is_a_host_that_has_to_be_allowed_too() {
     let manifest = "policy \"p\" {}\nimport \"plugin\" \"http\" {\n  config = { proxy_address = \"http://127.0.0.1:9\" }\n}\n";
     let sentinel = "import \"http\"\nmain = rule { http.get(\"http://example.com\").status_code is 200 }\n";
     let dir = folder(&[("sentinel.hcl", manifest), ("p.sentinel", sentinel)]);
-    let settings = SetSettings { http_hosts: vec!["example.com".into()] };
+    let settings = hosts(&["example.com"]);
     let set = PolicySet::load("test", dir.path(), settings).unwrap();
     let input = Arc::new(Input::new(plan().to_string(), json!({})).unwrap());
     let error = error_of(set.evaluate(&input, SECONDS).remove(0).verdict);
@@ -428,7 +457,7 @@ fn an_answer_that_does_not_come_ends_with_the_policy() {
     let sentinel =
         format!("import \"http\"\nmain = rule {{ http.get(\"http://{host}\").status_code is 200 }}\n");
     let dir = folder(&[("sentinel.hcl", "policy \"p\" {}\n"), ("p.sentinel", &sentinel)]);
-    let set = PolicySet::load("test", dir.path(), SetSettings { http_hosts: vec![host] }).unwrap();
+    let set = PolicySet::load("test", dir.path(), hosts(&[&host])).unwrap();
     let input = Arc::new(Input::new(plan().to_string(), json!({})).unwrap());
     let started = Instant::now();
     let result = set.evaluate(&input, Limits { time: Duration::from_millis(300) }).remove(0);

@@ -5,6 +5,8 @@
 //! parameters. A text is masked wherever it stands; one that is shorter than four bytes only where it
 //! is the whole of a value, because it would stand everywhere by accident.
 
+use std::sync::Arc;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::value::{Data, Key};
@@ -15,10 +17,10 @@ pub const MASK: &str = "(sensitive value)";
 /// Texts shorter than this are masked only where they are a whole value.
 const SHORTEST: usize = 4;
 
-/// Sensitive texts.
+/// Sensitive texts. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
-    texts: Vec<String>,
+    texts: Arc<[String]>,
     pattern: Option<AhoCorasick>,
 }
 
@@ -36,7 +38,7 @@ impl Secrets {
             .collect();
         forms.dedup();
         let pattern = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
-        Secrets { texts, pattern }
+        Secrets { texts: texts.into(), pattern }
     }
 
     /// The texts of data that is sensitive as a whole.
@@ -58,7 +60,14 @@ impl Secrets {
     /// Masks the secrets in a text.
     pub fn mask(&self, text: &str) -> String {
         let masked = match &self.pattern {
-            Some(pattern) => pattern.replace_all(text, &vec![MASK; pattern.patterns_len()]),
+            Some(pattern) => {
+                let mut masked = String::with_capacity(text.len());
+                pattern.replace_all_with(text, &mut masked, |_, _, masked| {
+                    masked.push_str(MASK);
+                    true
+                });
+                masked
+            }
             // too many for one pattern: slower, but nothing is shown
             None => self
                 .texts
@@ -143,7 +152,7 @@ mod tests {
 
     #[test]
     fn secrets_without_a_pattern_are_masked_too() {
-        let secrets = Secrets { texts: vec!["hunter2".into(), "a\"bc".into()], pattern: None };
+        let secrets = Secrets { texts: ["hunter2".into(), "a\"bc".into()].into(), pattern: None };
         assert_eq!(secrets.mask("x hunter2 y a\\\"bc z a\"bc"), format!("x {MASK} y {MASK} z {MASK}"));
     }
 

@@ -94,10 +94,10 @@ impl PolicySet {
 
     /// Everything that is known to be wrong before a run is there: policies and imports that cannot be had or
     /// compiled, imports that nobody defines, parameters of policies without a value. `given`: the names of
-    /// the imports that runs give.
+    /// the imports that runs give; `params`: the parameters that have values from elsewhere.
     ///
     /// Evaluating such a set is safe; whoever would rather refuse it can.
-    pub fn mistakes(&self, given: &[&str]) -> Vec<Error> {
+    pub fn mistakes(&self, given: &[&str], params: &[&str]) -> Vec<Error> {
         let policies = self.policies.iter().filter_map(|policy| policy.unit.as_ref().err());
         let mut mistakes: Vec<Error> = policies.chain(self.environment.missing(given)).cloned().collect();
         for unit in self.units() {
@@ -105,7 +105,10 @@ impl PolicySet {
         }
         for policy in &self.policies {
             let Ok(unit) = &policy.unit else { continue };
-            let has = |name: &str| self.params.iter().chain(&policy.params).any(|(known, _)| known == name);
+            let has = |name: &str| {
+                let mut own = self.params.iter().chain(&policy.params);
+                params.contains(&name) || own.any(|(known, _)| known == name)
+            };
             mistakes.extend(unit.unset_params(has));
         }
         // one file may be a policy, a module, or more than one of either

@@ -4,6 +4,8 @@ use std::time::Duration;
 use hcl_edit::structure::Block;
 
 use super::header;
+use super::settings::parameters;
+use super::workspace::hide_sensitive_literals;
 use crate::context::{Context, Issue};
 use crate::decode::List;
 use crate::diagnostic::Code;
@@ -21,6 +23,7 @@ const TIME_LIMITS: RangeInclusive<Duration> = Duration::from_millis(100)..=Durat
 
 /// A `policy_set` block.
 pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -> Option<PolicySetConfig> {
+    hide_sensitive_literals(block, context);
     let span = header(block);
     let fields =
         Fields::read(&block.body, format!("the policy set {}", quoted(name)), &span, &POLICY_SET, context);
@@ -65,12 +68,15 @@ pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -
         let issue = Issue::error(Code::InvalidValue, &node.span, message);
         context.report(issue.help("some seconds are enough for policies that end at all"));
     }
+    let (parameters, sensitive_parameters) = parameters(&fields, context);
     let List(hosts) = fields.optional::<List<HttpHost>>("http_hosts", context).unwrap_or(List(Vec::new()));
     Some(PolicySetConfig {
         name: name.to_owned(),
         path: path?,
         workspaces,
         time_limit,
+        parameters,
+        sensitive_parameters,
         http_hosts: hosts.into_iter().map(|(host, _)| host).collect(),
         defined_at: context.defined_at(&span),
     })

@@ -1,4 +1,5 @@
-//! What a workspace hands to terraform: its variables and its environment.
+//! Maps of values, with and without secrets: what a workspace hands to terraform (its variables and its environment),
+//! and what a policy set hands to its policies (its parameters).
 
 use indexmap::IndexMap;
 
@@ -19,24 +20,39 @@ const FORBIDDEN: [(&str, &str); 5] = [
     ("TF_INPUT", "the daemon sets it: nobody is there to answer a question of terraform's"),
 ];
 
+/// Values by name, those that may be seen and those that may not. No name is in both.
+pub(crate) type Values =
+    (IndexMap<String, serde_json::Value>, IndexMap<String, Sensitive<serde_json::Value>>);
+
 /// `variables` and `sensitive_variables`; what can't be used has been reported.
-pub(crate) fn variables(
+pub(crate) fn variables(fields: &Fields<'_>, context: &mut Context<'_>) -> Values {
+    values(fields, ["variables", "sensitive_variables"], "terraform variable", "variable", "_-", context)
+}
+
+/// `parameters` and `sensitive_parameters`; what can't be used has been reported.
+pub(crate) fn parameters(fields: &Fields<'_>, context: &mut Context<'_>) -> Values {
+    values(fields, ["parameters", "sensitive_parameters"], "parameter", "parameter", "_", context)
+}
+
+fn values(
     fields: &Fields<'_>,
+    [plain, sensitive]: [&'static str; 2],
+    of: &str,
+    kind: &str,
+    marks: &str,
     context: &mut Context<'_>,
-) -> (IndexMap<String, serde_json::Value>, IndexMap<String, Sensitive<serde_json::Value>>) {
+) -> Values {
     let mut read = |name| -> Vec<(String, Span, serde_json::Value)> {
         let entries = entries(fields, name, context);
-        let usable = entries.iter().filter(|entry| is_variable_name(entry, name, context));
+        let usable = entries.iter().filter(|entry| is_name(entry, name, of, marks, context));
         usable
             .filter_map(|entry| Some((entry.key.clone(), entry.key_span.clone(), entry.value.to_json()?)))
             .collect()
     };
-    let (plain, sensitive) = (read("variables"), read("sensitive_variables"));
-    report_shared("variable", "variables", &plain, &sensitive, context);
-    (
-        collect(plain),
-        collect(sensitive).into_iter().map(|(name, value)| (name, Sensitive::new(value))).collect(),
-    )
+    let (seen, unseen) = (read(plain), read(sensitive));
+    report_shared(kind, plain, &seen, &unseen, context);
+    let unseen = collect(unseen).into_iter().map(|(name, value)| (name, Sensitive::new(value)));
+    (collect(seen), unseen.collect())
 }
 
 /// `environment` and `sensitive_environment`; what can't be used has been reported.
@@ -94,16 +110,17 @@ fn report_shared<T>(
     }
 }
 
-/// As terraform has it: a letter or `_`, then letters, digits, `_` and `-`.
-fn is_variable_name(entry: &Entry, attribute: &str, context: &mut Context<'_>) -> bool {
+/// As terraform and Sentinel have it: a letter or `_`, then letters, digits and some `marks`.
+fn is_name(entry: &Entry, attribute: &str, of: &str, marks: &str, context: &mut Context<'_>) -> bool {
     let mut chars = entry.key.chars();
     let legal = chars.next().is_some_and(|first| first == '_' || first.is_alphabetic())
-        && chars.all(|char| char.is_alphanumeric() || matches!(char, '_' | '-'));
+        && chars.all(|char| char.is_alphanumeric() || marks.contains(char));
     if !legal {
-        let message = format!("{} can't be the name of a terraform variable", quoted(&entry.key));
+        let message = format!("{} can't be the name of a {of}", quoted(&entry.key));
         let issue = Issue::error(Code::InvalidValue, &entry.key_span, message);
+        let marks = if marks.contains('-') { ", digits, `_` and `-`" } else { ", digits and `_`" };
         context.report(issue.help(format!(
-            "a key in `{attribute}` begins with a letter or `_`, and goes on with letters, digits, `_` and `-`"
+            "a key in `{attribute}` begins with a letter or `_`, and goes on with letters{marks}"
         )));
     }
     legal

@@ -51,7 +51,7 @@ pub(crate) fn workspace(name: &str, block: &Block, context: &mut Context<'_>) ->
 }
 
 /// Keeps what stands in sensitive attributes out of what is shown. Keys and calls stay: they say where to look.
-fn hide_sensitive_literals(block: &Block, context: &mut Context<'_>) {
+pub(super) fn hide_sensitive_literals(block: &Block, context: &mut Context<'_>) {
     let sensitive = |attribute: &&Attribute| attribute.key.as_str().starts_with("sensitive_");
     for attribute in block.body.attributes().filter(sensitive) {
         let values: Vec<&Expression> = match &attribute.value {

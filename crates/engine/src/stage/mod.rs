@@ -12,6 +12,7 @@ mod policy_check;
 mod settings;
 
 pub(crate) use policy_check::run_document;
+pub use policy_check::set_settings;
 
 use executor::{ExecutionResult, Lost, Outcome, Spec};
 use lifecycle::{Event, Stage};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use config::{Source, WorkspaceConfig};
+use config::{PolicySetConfig, Source, WorkspaceConfig};
 use executor::{Spec, Step};
 use lifecycle::{Event, PolicyOutcome, Stage};
-use policy::{CheckRequest, PolicyReport, SetRequest};
+use policy::{CheckRequest, Parameter, PolicyReport, SetRequest, SetSettings};
 use serde_json::{Map, Value, json};
 use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Workspace};
 
@@ -37,7 +37,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
                 name: set.name.clone(),
                 path: set.path.clone(),
                 time_limit_ms: u64::try_from(set.time_limit.as_millis()).unwrap_or(u64::MAX),
-                http_hosts: set.http_hosts.iter().map(|host| host.as_str().to_owned()).collect(),
+                settings: set_settings(set),
             })
             .collect(),
         report: run_dir.policy_report(),
@@ -65,6 +65,22 @@ pub(crate) async fn run_document(
         None => None,
     };
     Ok(run_input(&context.config(), run, workspace, commit.as_deref()))
+}
+
+/// What a configuration says of a policy set beside its folder.
+pub fn set_settings(set: &PolicySetConfig) -> SetSettings {
+    let plain = set
+        .parameters
+        .iter()
+        .map(|(name, value)| (name.clone(), Parameter { value: value.clone(), sensitive: false }));
+    let sensitive = set
+        .sensitive_parameters
+        .iter()
+        .map(|(name, value)| (name.clone(), Parameter { value: value.expose().clone(), sensitive: true }));
+    SetSettings {
+        http_hosts: set.http_hosts.iter().map(|host| host.as_str().to_owned()).collect(),
+        parameters: plain.chain(sensitive).collect(),
+    }
 }
 
 /// The run as policies see it: `input.run` of Rego, and what Sentinel's `tfrun` is made of (sentinel.md 2.4, 5.2).

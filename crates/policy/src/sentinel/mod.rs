@@ -14,9 +14,10 @@
 mod network;
 mod source;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use ::sentinel::{Config, Data, EnforcementLevel as Level, Key, Outcome, TERRAFORM_IMPORTS};
+use ::sentinel::{Config, Data, EnforcementLevel as Level, Inputs, Key, Outcome, Secrets, TERRAFORM_IMPORTS};
 
 pub use self::network::{PolicyHost, fetch_source};
 use self::source::FolderFiles;
@@ -54,7 +55,9 @@ impl PolicyEngine for SentinelEngine {
         }
         let warnings = without_what_is_not_used(&mut config);
         let set = ::sentinel::PolicySet::of(config, &FolderFiles(folder), "");
-        let mistakes: Vec<Mistake> = set.mistakes(&TERRAFORM_IMPORTS).iter().map(source::mistake).collect();
+        let parameters: Vec<&str> = settings.parameters.keys().map(String::as_str).collect();
+        let mistakes = set.mistakes(&TERRAFORM_IMPORTS, &parameters);
+        let mistakes: Vec<Mistake> = mistakes.iter().map(source::mistake).collect();
         if !mistakes.is_empty() {
             return Err(LoadError::new(mistakes));
         }
@@ -63,11 +66,18 @@ impl PolicyEngine for SentinelEngine {
             level: level_of(level),
             description: set.description(index).map(str::to_owned),
         });
+        let values = settings.parameters.iter();
+        let mut secrets = Vec::new();
+        for parameter in settings.parameters.values().filter(|parameter| parameter.sensitive) {
+            Secrets::collect(&Data::from(&parameter.value), &mut secrets);
+        }
         Ok(Arc::new(SentinelSet {
             policies: policies.collect(),
             set,
             warnings,
             http_hosts: settings.http_hosts.clone(),
+            params: values.map(|(name, parameter)| (name.clone(), Data::from(&parameter.value))).collect(),
+            secrets: Secrets::new(secrets),
         }))
     }
 }
@@ -102,6 +112,9 @@ struct SentinelSet {
     set: ::sentinel::PolicySet,
     warnings: Vec<String>,
     http_hosts: Vec<String>,
+    params: HashMap<String, Data>,
+    /// Those of the parameters.
+    secrets: Secrets,
 }
 
 impl CompiledSet for SentinelSet {
@@ -115,8 +128,9 @@ impl CompiledSet for SentinelSet {
 
     fn prepare(&self, input: &Input) {
         // an error shows again in each evaluation
-        let Ok(inputs) = input.sentinel() else { return };
-        for (name, import) in &inputs.imports {
+        let Ok(imports) = input.sentinel() else { return };
+        input.secrets();
+        for (name, import) in imports {
             if self.set.imports(name) {
                 import.data();
             }
@@ -125,15 +139,19 @@ impl CompiledSet for SentinelSet {
 
     fn evaluate(&self, index: usize, input: &Input, limits: Limits) -> Evaluation {
         let inputs = match input.sentinel() {
-            Ok(inputs) => inputs,
+            Ok(imports) => Inputs {
+                imports: imports.to_vec(),
+                params: self.params.clone(),
+                secrets: input.secrets().clone(),
+            },
             Err(error) => return Evaluation::errored(error),
         };
         let host = PolicyHost::new(&self.http_hosts, limits.time);
         let limits = ::sentinel::Limits { time: limits.time, ..::sentinel::Limits::default() };
-        let Some(evaluated) = self.set.evaluate_policy(index, inputs, limits, &host) else {
+        let Some(evaluated) = self.set.evaluate_policy(index, &inputs, limits, &host) else {
             return Evaluation::errored(format!("the set has no policy of number {index}"));
         };
-        let evaluation = evaluated.evaluation;
+        let evaluation = evaluated.evaluation.masked(&self.secrets);
         Evaluation {
             verdict: judge(&evaluation.outcome),
             prints: keep::lines(evaluation.trace.print.lines().map(str::to_owned).collect()),

@@ -3,7 +3,9 @@
 mod folder;
 mod guard;
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
+
+use serde::{Deserialize, Serialize};
 
 pub use folder::{SetFile, SetFolder};
 pub(crate) use guard::out_of_time;
@@ -23,11 +25,32 @@ const WITHOUT_ENGINE: &[(&str, &str, &str)] = &[
 ];
 
 /// What the configuration says of a set beside its folder.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct SetSettings {
     /// The hosts that its policies may reach over HTTP: a name, which stands for the scheme's own port, or a name
     /// with a port. Without any, policies do not reach the network.
     pub http_hosts: Vec<String>,
+    /// Values of Sentinel parameters by name; they win over those of the set's own files.
+    pub parameters: BTreeMap<String, Parameter>,
+}
+
+/// The value of a parameter.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// Any value.
+    pub value: serde_json::Value,
+    /// Whether it is masked in what policies say.
+    #[serde(default)]
+    pub sensitive: bool,
+}
+
+impl fmt::Debug for Parameter {
+    /// Without the value, which may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parameter").field("sensitive", &self.sensitive).finish_non_exhaustive()
+    }
 }
 
 /// A policy set that is ready to be evaluated.
@@ -89,8 +112,13 @@ impl PolicySet {
     /// What of the set and of its settings has no effect.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.compiled.warnings().to_vec();
-        if self.engine == EngineKind::Rego && !self.settings.http_hosts.is_empty() {
-            warnings.push("http_hosts has no effect: policies in Rego have no http.send here".to_owned());
+        if self.engine == EngineKind::Rego {
+            if !self.settings.http_hosts.is_empty() {
+                warnings.push("http_hosts has no effect: policies in Rego have no http.send here".to_owned());
+            }
+            if !self.settings.parameters.is_empty() {
+                warnings.push("parameters have no effect: policies in Rego take none".to_owned());
+            }
         }
         warnings
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use config::{Checked, Config, PolicySetConfig, Severity, SystemHost};
+use config::{Checked, Config, Severity, SystemHost};
 use serde_json::json;
 
 use super::failure::{Exit, Failure};
@@ -78,16 +78,12 @@ pub(crate) fn check_policy_sets(config: &Config) -> PolicySetFindings {
         let of = |what: &dyn std::fmt::Display| {
             format!("policy set {:?} in {}: {what}", set.name, set.path.display())
         };
-        match policy::PolicySet::load(set.name.as_str(), &set.path, settings(set)) {
+        match policy::PolicySet::load(set.name.as_str(), &set.path, engine::set_settings(set)) {
             Ok(loaded) => findings.warnings.extend(loaded.warnings().iter().map(|warning| of(warning))),
             Err(error) => findings.broken.push(of(&error)),
         }
     }
     findings
-}
-
-fn settings(set: &PolicySetConfig) -> policy::SetSettings {
-    policy::SetSettings { http_hosts: set.http_hosts.iter().map(|host| host.as_str().to_owned()).collect() }
 }
 
 fn counts(mistakes: usize, warnings: usize) -> String {
