@@ -48,4 +48,17 @@ spec! {
     a_number_with_undefined_is_undefined: decimal!("[decimal.new(undefined), decimal.new(1).add(undefined)]") => "[undefined, undefined]";
     calls_chain: decimal!("decimal.new(10).add(5).divide(3).multiply(2).int") => "10";
     an_unknown_method_is_undefined: decimal!("decimal.new(1).nope(2)") => "undefined";
+    /// A cost that went to nothing is `0.00`; it is no less than nothing.
+    zeros_are_equal_whatever_decimals_they_have: "import \"decimal\"\nz = decimal.new(\"12.34\").sub(\"12.34\") ;; [z.string, z.is(0), z.is_not(0), z.lt(0), z.lte(0), z.gt(0), z.gte(0), decimal.new(\"0.0\").gt(\"0.00\"), decimal.new(\"0e5\").is(\"-0.0\")]"
+        => "[\"0.00\", true, false, false, true, false, true, false, true]";
+    zeros_in_arithmetic: decimal!("map [\"0.00\", \"0e30\", \"0e300\", \"0e-300\", \"0e2147483647\", \"0e-2147483647\"] as z { [decimal.new(z).exp().string, decimal.new(z).mod(3).is(0), decimal.new(z).div(3).is(0), decimal.new(z).mul(z).mul(z).mul(z).is(0), decimal.new(1).add(z).is(1), decimal.new(5).pow(z).string, decimal.new(z).ceil().is(0), decimal.new(z).sqrt().is(0), decimal.new(z).int] }")
+        => "[[\"1\", true, true, true, true, \"1\", true, true, 0], [\"1\", true, true, true, true, \"1\", true, true, 0], [\"1\", true, true, true, true, \"1\", true, true, 0], [\"1\", true, true, true, true, \"1\", true, true, 0], [\"1\", true, true, true, true, \"1\", true, true, 0], [\"1\", true, true, true, true, \"1\", true, true, 0]]";
+    a_sum_has_the_decimals_of_both: decimal!("[decimal.new(\"0.00\").add(1).string, decimal.new(1).sub(\"0.0\").string, decimal.new(\"0.0\").add(\"0.00\").string, decimal.new(\"1.5\").add(0).string]") => "[\"1.00\", \"1.0\", \"0.00\", \"1.5\"]";
+    a_quotient_keeps_the_exponent_of_the_dividend: decimal!("[decimal.new(\"1e5\").div(1).string, decimal.new(\"1.00\").div(1).string, decimal.new(100).div(1).string, decimal.new(\"1e2147483647\").div(1).string]")
+        => "[\"1E+5\", \"1.00\", \"100\", \"1E+2147483647\"]";
+    /// None of these writes a number out: each would take minutes and gigabytes.
+    large_exponents_cost_nothing: "import \"decimal\"\nbig = decimal.new(\"1e2147483647\")\nsmall = decimal.new(\"1e-2147483647\")\nseven = decimal.new(7) ;; [seven.pow(small).string, big.div(small).string, small.div(big).string, decimal.inf(-1).pow(big).string, decimal.inf(-1).pow(small).string, decimal.new(1).pow(big).string, decimal.new(-1).pow(big).string, decimal.new(-1).pow(\"1e30\").string, seven.mod(big).string, big.mod(seven).string, big.sqrt().string[0:4], small.ln().lt(0), small.exp().string, big.floor().string, small.floor().string, small.neg().floor().string, big.gt(small), big.int, small.int]"
+        => "[\"1\", \"Infinity\", \"0\", \"Infinity\", \"NaN\", \"1\", \"1\", \"1\", \"7\", \"NaN\", \"3.16\", true, \"1\", \"1E+2147483647\", \"0\", \"-1\", true, undefined, 0]";
+    a_power_of_many_digits_has_the_right_sign: decimal!("[decimal.new(2).pow(\"-9500000000000000000\").string, decimal.new(-2).pow(\"9500000000000000001\").string, decimal.new(-2).pow(\"9500000000000000000\").string, decimal.inf(-1).pow(3).string, decimal.inf(-1).pow(\"2.0\").string]")
+        => "[\"0\", \"-Infinity\", \"Infinity\", \"-Infinity\", \"Infinity\"]";
 }

@@ -4,7 +4,7 @@ use bigdecimal::{BigDecimal, RoundingMode};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::number::{Number, PRECISION, adjusted, finite, round};
+use super::number::{Number, PRECISION, adjusted, finite, is_integer, is_odd, round};
 
 /// Digits that intermediate results have.
 const WORKING: u64 = PRECISION + 20;
@@ -35,8 +35,12 @@ impl Number {
             }
             (Number::Finite(a), Number::Finite(b)) => {
                 if a.is_zero() || b.is_zero() {
-                    let sum = if a.is_zero() { b } else { a };
-                    return finite(sum.clone());
+                    let (zero, sum) = if a.is_zero() { (a, b) } else { (b, a) };
+                    // a sum has the decimals of both, as far as there are digits for them
+                    let own = sum.fractional_digit_count();
+                    let most = own + PRECISION as i64 - sum.digits() as i64;
+                    let scale = zero.fractional_digit_count().min(most);
+                    return finite(if scale > own { sum.with_scale(scale) } else { sum.clone() });
                 }
                 // a number that is too small to change any digit is not brought to the other's scale
                 let gap = adjusted(a) - adjusted(b);
@@ -79,8 +83,9 @@ impl Number {
             }
             (Number::Finite(a), Number::Finite(b)) => {
                 let quotient = divide(a, b, PRECISION);
-                // an exact quotient has no more digits than it needs
-                let scale = (a.fractional_digit_count() - b.fractional_digit_count()).max(0);
+                // an exact quotient has no more digits than it needs; that it may lack digits is bounded by
+                // the digits of the dividend
+                let scale = a.fractional_digit_count() - b.fractional_digit_count();
                 let short = quotient.normalized();
                 finite(if short.fractional_digit_count() < scale { short.with_scale(scale) } else { short })
             }
@@ -92,6 +97,9 @@ impl Number {
         match (self, other) {
             (Number::Finite(_), Number::Infinite { .. }) => self.clone(),
             (Number::Finite(a), Number::Finite(b)) if !b.is_zero() => {
+                if a.is_zero() {
+                    return self.clone();
+                }
                 // a quotient of more digits than a number can have has no meaningful remainder
                 if adjusted(a) - adjusted(b) > PRECISION as i64 {
                     return Number::Nan;
@@ -117,8 +125,9 @@ impl Number {
     fn to_integer(&self, mode: RoundingMode) -> Number {
         match self {
             Number::Finite(value) if value.fractional_digit_count() <= 0 => self.clone(),
+            Number::Finite(value) if value.is_zero() => Number::from(0),
             // below one tenth only the sign decides, whatever the exponent is
-            Number::Finite(value) if adjusted(value) < -1 && !value.is_zero() => {
+            Number::Finite(value) if adjusted(value) < -1 => {
                 let up = mode == RoundingMode::Ceiling && !value.is_negative();
                 let down = mode == RoundingMode::Floor && value.is_negative();
                 Number::from(i64::from(up) - i64::from(down))
@@ -190,12 +199,19 @@ impl Number {
                 false => Number::from(0),
             };
         }
-        if adjusted(power) < 19 && power.is_integer() {
-            let count = power.to_i64().unwrap_or(i64::MAX);
+        let whole = is_integer(power);
+        if whole
+            && adjusted(power) < 18
+            && let Some(count) = power.to_i64()
+        {
             return integer_power(base, count);
         }
         if base.is_negative() {
-            return Number::Nan;
+            return match whole {
+                false => Number::Nan,
+                true if is_odd(power) => self.neg().power(exponent).neg(),
+                true => self.neg().power(exponent),
+            };
         }
         Number::Finite(round(ln(base) * power, WORKING)).exp()
     }
@@ -204,10 +220,10 @@ impl Number {
         match (self, exponent) {
             (Number::Nan, _) | (_, Number::Nan) => Number::Nan,
             (_, Number::Finite(power)) if power.is_zero() => Number::from(1),
+            (Number::Infinite { negative: true }, Number::Finite(power)) if !is_integer(power) => Number::Nan,
             (Number::Infinite { .. }, power) if power.is_negative() => Number::from(0),
             (Number::Infinite { negative }, Number::Finite(power)) => {
-                let odd = power.is_integer() && (power % BigDecimal::from(2)).abs().is_one();
-                Number::Infinite { negative: *negative && odd }
+                Number::Infinite { negative: *negative && is_odd(power) }
             }
             (base, power) => {
                 let one = Number::from(1);
@@ -276,6 +292,9 @@ fn ln_10() -> BigDecimal {
 
 /// e to the power of a number; none when it is out of range.
 fn exp(value: &BigDecimal) -> Option<BigDecimal> {
+    if value.is_zero() {
+        return Some(BigDecimal::one());
+    }
     if adjusted(value) > 11 {
         return None;
     }
@@ -296,8 +315,7 @@ fn exp(value: &BigDecimal) -> Option<BigDecimal> {
         sum = round(sum + &term, WORKING);
     }
     let (coefficient, scale) = sum.as_bigint_and_exponent();
-    let power = BigDecimal::new(coefficient, scale - count);
-    Some(if value.is_zero() { BigDecimal::one() } else { power })
+    Some(BigDecimal::new(coefficient, scale - count))
 }
 
 /// The natural logarithm of a positive number.

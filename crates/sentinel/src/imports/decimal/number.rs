@@ -29,9 +29,13 @@ impl From<i64> for Number {
 
 /// Rounds to the precision and minds the range of exponents.
 pub(super) fn finite(value: BigDecimal) -> Number {
+    if value.is_zero() {
+        let scale = value.fractional_digit_count().clamp(-MAX_EXPONENT, MAX_EXPONENT);
+        return Number::Finite(value.with_scale(scale));
+    }
     let value = if value.digits() > PRECISION { round(value, PRECISION) } else { value };
     let adjusted = adjusted(&value);
-    if adjusted > MAX_EXPONENT && !value.is_zero() {
+    if adjusted > MAX_EXPONENT {
         return Number::Infinite { negative: value.is_negative() };
     }
     if adjusted < -MAX_EXPONENT {
@@ -49,7 +53,8 @@ pub(super) fn round(value: BigDecimal, digits: u64) -> BigDecimal {
     value.with_scale_round(scale - excess, RoundingMode::HalfEven)
 }
 
-/// The exponent when there is one digit before the point.
+/// The exponent when there is one digit before the point: the size of a number that is not zero. A zero
+/// has a scale too, which says nothing about its size, so whoever asks has zeros out of the way.
 pub(super) fn adjusted(value: &BigDecimal) -> i64 {
     value.digits() as i64 - 1 - value.fractional_digit_count()
 }
@@ -174,7 +179,8 @@ impl Number {
         if *self == Number::Nan || *other == Number::Nan {
             return None;
         }
-        if self.sign() != other.sign() {
+        // all zeros are equal, whatever decimals they have
+        if self.sign() != other.sign() || self.sign() == 0 {
             return Some(self.sign().cmp(&other.sign()));
         }
         let magnitude = match (self, other) {
@@ -192,8 +198,24 @@ impl Number {
     }
 }
 
+/// Whether a number has no fraction. The exponent may be any: the number is not written out.
+pub(super) fn is_integer(value: &BigDecimal) -> bool {
+    value.is_zero() || (adjusted(value) >= 0 && value.is_integer())
+}
+
+/// Whether a number is an odd integer.
+pub(super) fn is_odd(value: &BigDecimal) -> bool {
+    // a positive exponent stands for zeros at the end
+    is_integer(value)
+        && value.fractional_digit_count() >= 0
+        && value.with_scale(0).as_bigint_and_exponent().0.bit(0)
+}
+
 /// The integer part; nothing is rounded (release note of 0.13.1).
 fn truncated(value: &BigDecimal) -> Option<i64> {
+    if value.is_zero() {
+        return Some(0);
+    }
     if adjusted(value) > 19 {
         return None;
     }
