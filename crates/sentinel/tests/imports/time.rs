@@ -39,6 +39,17 @@ spec! {
     /// The data of an object may be changed; its methods see the change.
     the_data_of_a_timespace_can_be_assigned: time!("t.hour") => "1";
     a_leap_day: "import \"time\" ;; time.load(\"2024-02-28T23:59:59Z\").add(time.second).day" => "29";
+    /// What the interfaces of clouds say for "never".
+    the_last_second_of_the_calendar_is_a_time: "import \"time\"\nt = time.load(\"9999-12-31T23:59:59Z\") ;; [t.year, t.month, t.day, t.hour, t.second, t.weekday_name, t.unix, t.after(time.now), t.equal(time.load(t)), t.add(-1 * time.second).second, t.equal(\"9999-12-31T23:59:59.000000000Z\"), t.after(\"9999-12-31T23:59:59.5Z\")]"
+        => "[9999, 12, 31, 23, 59, \"Friday\", 253402300799, true, true, 58, true, false]";
+    the_calendar_ends_in_every_zone: "import \"time\"\nt = time.load(\"9999-12-31T23:59:59-12:00\") ;; [t.year, t.hour, t.unix]" => "[9999, 23, 253402343999]";
+    a_time_before_the_calendar: "import \"time\"\nt = time.load(\"0000-01-01T00:00:00Z\") ;; [t.year, t.unix, t.equal(time.load(t))]" => "[0, -62167219200, true]";
+    a_sum_after_the_calendar_is_an_error: "import \"time\" ;; time.load(\"9999-12-31T23:59:59Z\").add(time.second)" => "error: `timespace.add` comes to a time that is out of range";
+    the_smallest_duration_can_be_added: "import \"time\" ;; [time.now.add(-9223372036854775807 - 1).year, time.now.add(-1e300).year, time.now.add(9223372036854775807).year]" => "[1731, 1731, 2316]";
+    floats_out_of_range_are_no_time: "import \"time\" ;; time.load(1e300)" => "error: which is no time";
+    seconds_out_of_range_are_no_time: "import \"time\" ;; time.load(9223372036854775807)" => "error: which is no time";
+    a_float_that_is_no_number_is_no_time: "import \"time\" ;; time.load(0.0 / 0.0)" => "error: which is no time";
+    fractions_of_seconds: "import \"time\" ;; [time.load(\"2019-11-16T01:20:30.25Z\").unix_nano, time.load(\"1969-12-31T23:59:59.5Z\").unix_nano, time.load(\"1969-12-31T23:59:59.5Z\").unix]" => "[1573867230250000000, -500000000, -1]";
     a_method_is_a_value: "import \"time\"\nf = time.load(0).add ;; f(time.second).unix" => "1";
 }
 
@@ -72,5 +83,42 @@ fn an_unknown_zone_is_an_error() {
         "import \"time\" ;; time.now.hour",
         "error: the configured timezone `Nowhere/Land`",
         &environment,
+    );
+}
+
+#[test]
+fn a_time_has_the_form_of_rfc_3339() {
+    for text in [
+        "2019-11-16 01:20:30Z",
+        "2019-11-16T01:20Z",
+        "2019-11-16T01:20:30",
+        "2019-11-16T01:20:30+-8:00",
+        "2019-11-16T01:20:30+24:00",
+        "2019-11-16T01:20:30 08:00",
+        "2019-11-16T01:20:30,5Z",
+        "2019-11-16T01:20:30.Z",
+        "2019-02-29T01:20:30Z",
+        "2019-11-16T24:20:30Z",
+        "x019-11-16T01:20:30Z",
+        "é",
+        "",
+    ] {
+        check_in(
+            &format!("import \"time\" ;; time.load(\"{text}\")"),
+            "error: which is no time",
+            &Environment::default(),
+        );
+    }
+}
+
+#[test]
+fn changed_data_of_a_far_moment_is_what_methods_see() {
+    crate::support::check(
+        "import \"time\"\nt = time.load(\"9999-12-31T23:59:59Z\")\nt[\"unix_nano\"] = 5.0 ;; t.add(0).unix_nano",
+        "5",
+    );
+    crate::support::check(
+        "import \"time\"\nt = time.load(\"9999-12-31T23:59:59Z\")\nt[\"unix_nano\"] = 1e300 ;; t.add(0)",
+        "error: which is no time",
     );
 }
