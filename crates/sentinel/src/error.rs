@@ -19,6 +19,16 @@ pub enum Limit {
     Time,
 }
 
+/// The known name that somebody who wrote another probably meant.
+pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let near = known
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        // of a short name all that is left may be as many mistakes
+        .filter(|(distance, _)| *distance <= 2 && *distance < name.chars().count())
+        .min()?;
+    Some(near.1)
+}
+
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

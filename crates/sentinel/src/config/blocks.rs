@@ -1,8 +1,10 @@
 //! What the blocks of a configuration mean.
 
+use std::collections::HashSet;
+
 use super::tree::{Block, parse_hcl};
 use super::{Config, EnforcementLevel, ImportConfig, Mock, PolicyConfig};
-use crate::error::{Error, Place};
+use crate::error::{Error, Place, nearest};
 use crate::imports::Std;
 use crate::source::{Source, Span};
 use crate::value::{Data, show};
@@ -18,6 +20,7 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
             .at(source, *span));
     }
     let mut config = Config::default();
+    let mut seen = HashSet::new();
     for block in &root.blocks {
         let reader = Reader { source, block };
         if let Some((Data::Str(path), span)) = block.attribute("source") {
@@ -38,8 +41,7 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
                 reader.add_import(&mut config, name, import)?;
             }
             "module" => {
-                let name = reader.label("the name of the module")?;
-                let source = reader.required("source")?;
+                let (name, source) = reader.module()?;
                 reader.add_import(&mut config, name, ImportConfig::Module { source })?;
             }
             "mock" => {
@@ -53,8 +55,11 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
                 let values = if block.kind == "param" { &mut config.params } else { &mut config.globals };
                 values.push((name, value));
             }
+            "test" | "sentinel" if !seen.insert(&block.kind) => {
+                return Err(reader.error(format!("there are two `{}` blocks", block.kind)));
+            }
             "test" => config.test = Some(reader.test()?),
-            "sentinel" => config.sentinel = Some(reader.whole()),
+            "sentinel" => config.sentinel = Some(reader.whole()?),
             other => {
                 return Err(reader
                     .error(format!("unknown block `{other}`"))
@@ -90,18 +95,45 @@ impl Reader<'_> {
         }
     }
 
-    fn only(&self, known: &[&str]) -> Result<(), Error> {
+    fn unlabelled(&self) -> Result<(), Error> {
+        match self.block.labels.is_empty() {
+            true => Ok(()),
+            false => Err(self.error(format!("a `{}` block has no label", self.block.kind))),
+        }
+    }
+
+    /// Refuses attributes and inner blocks that the block does not know, and what is there twice: what
+    /// was not looked at could be what somebody relies on.
+    fn only(&self, attributes: &[&str], blocks: &[&str]) -> Result<(), Error> {
         for (name, _, span) in &self.block.attributes {
-            if !known.contains(&name.as_str()) {
-                let near = known.iter().find(|known| strsim::damerau_levenshtein(known, name) <= 2);
-                let error = self.error_at(*span, format!("a `{}` block has no `{name}`", self.block.kind));
-                return Err(match near {
-                    Some(near) => error.note(format!("did you mean `{near}`?")),
-                    None => error.note(format!("known are {}", known.join(", "))),
-                });
+            if !attributes.contains(&name.as_str()) {
+                return Err(self.unknown(*span, name, attributes));
             }
         }
+        for (at, inner) in self.block.blocks.iter().enumerate() {
+            let name = inner.kind.as_str();
+            if !blocks.contains(&name) {
+                return Err(self.unknown(
+                    inner.span,
+                    name,
+                    if blocks.is_empty() { attributes } else { blocks },
+                ));
+            }
+            let again = self.block.blocks[..at].iter().any(|other| other.kind == name);
+            if again || self.block.attribute(name).is_some() {
+                return Err(self.error_at(inner.span, format!("`{name}` is set twice")));
+            }
+            Reader { source: self.source, block: inner }.unlabelled()?;
+        }
         Ok(())
+    }
+
+    fn unknown(&self, span: Span, name: &str, known: &[&str]) -> Error {
+        let error = self.error_at(span, format!("a `{}` block has no `{name}`", self.block.kind));
+        match nearest(name, known.iter().copied()) {
+            Some(near) => error.note(format!("did you mean `{near}`?")),
+            None => error.note(format!("known are {}", known.join(", "))),
+        }
     }
 
     fn text(&self, name: &str) -> Result<Option<String>, Error> {
@@ -122,6 +154,9 @@ impl Reader<'_> {
             Some((_, span)) => Err(self.error_at(span, format!("`{name}` must be a map"))),
             None => match self.block.blocks.iter().find(|block| block.kind == name) {
                 Some(block) => {
+                    if let Some(inner) = block.blocks.first() {
+                        return Err(self.error_at(inner.span, format!("`{name}` holds values, not blocks")));
+                    }
                     Ok(block.attributes.iter().map(|(name, data, _)| (name.clone(), data.clone())).collect())
                 }
                 None => Ok(Vec::new()),
@@ -131,7 +166,7 @@ impl Reader<'_> {
 
     fn policy(&self) -> Result<PolicyConfig, Error> {
         let name = self.label("the name of the policy")?;
-        self.only(&["source", "enforcement_level", "params", "description"])?;
+        self.only(&["source", "enforcement_level", "params", "description"], &["params"])?;
         let enforcement_level = match self.block.attribute("enforcement_level") {
             None => EnforcementLevel::default(),
             Some((level, span)) => level.as_str().and_then(EnforcementLevel::parse).ok_or_else(|| {
@@ -153,11 +188,11 @@ impl Reader<'_> {
         };
         let import = match kind {
             "module" => {
-                self.only(&["source"])?;
+                self.only(&["source"], &[])?;
                 ImportConfig::Module { source: self.required("source")? }
             }
             "static" => {
-                self.only(&["source", "format"])?;
+                self.only(&["source", "format"], &[])?;
                 match self.required("format")?.as_str() {
                     "json" => {}
                     other => {
@@ -167,7 +202,7 @@ impl Reader<'_> {
                 ImportConfig::Static { source: self.required("source")? }
             }
             "plugin" => {
-                self.only(&["source", "path", "args", "env", "config"])?;
+                self.only(&["source", "path", "args", "env", "config"], &["config"])?;
                 let source = match self.text("source")? {
                     Some(source) => Some(source),
                     None => self.text("path")?,
@@ -188,6 +223,12 @@ impl Reader<'_> {
         Ok((name, import))
     }
 
+    fn module(&self) -> Result<(String, String), Error> {
+        let name = self.label("the name of the module")?;
+        self.only(&["source"], &[])?;
+        Ok((name, self.required("source")?))
+    }
+
     fn add_import(&self, config: &mut Config, name: String, import: ImportConfig) -> Result<(), Error> {
         let standard = Std::lookup(&name).is_some();
         if standard && !matches!(import, ImportConfig::Plugin { source: None, .. }) {
@@ -203,23 +244,31 @@ impl Reader<'_> {
     }
 
     fn mock(&self) -> Result<Mock, Error> {
-        self.only(&["data", "module", "source"])?;
-        if let Some((data, _)) = self.block.attribute("data") {
+        self.only(&["data", "module"], &["module"])?;
+        let inner = self.block.blocks.first();
+        if let Some((data, span)) = self.block.attribute("data") {
+            if inner.is_some() || self.block.attribute("module").is_some() {
+                return Err(self.error_at(span, "a `mock` block has `data` or `module`, not both"));
+            }
             return Ok(Mock::Data(data.clone()));
         }
-        let inner = self.block.blocks.iter().find(|block| block.kind == "module");
         if let Some(block) = inner {
-            let source = Reader { source: self.source, block }.required("source")?;
-            return Ok(Mock::Module { source });
+            let module = Reader { source: self.source, block };
+            module.only(&["source"], &[])?;
+            return Ok(Mock::Module { source: module.required("source")? });
         }
-        if let Some(source) = self.block.attribute("module").and_then(|(module, _)| module.get("source")) {
-            return Ok(Mock::Module { source: source.as_str().unwrap_or_default().to_owned() });
+        if let Some((module, span)) = self.block.attribute("module") {
+            let source = module.get("source").and_then(Data::as_str).filter(|_| module.entries().len() == 1);
+            return match source {
+                Some(source) => Ok(Mock::Module { source: source.to_owned() }),
+                None => Err(self.error_at(span, "`module` must be a map with a `source`, a string")),
+            };
         }
         Err(self.error("a `mock` block needs `data` or a `module` block with a `source`"))
     }
 
     fn value(&self) -> Result<Data, Error> {
-        self.only(&["value"])?;
+        self.only(&["value"], &[])?;
         match self.block.attribute("value") {
             Some((value, _)) => Ok(value.clone()),
             None => Err(self.error(format!("a `{}` block needs `value`", self.block.kind))),
@@ -227,14 +276,21 @@ impl Reader<'_> {
     }
 
     fn test(&self) -> Result<Vec<(String, Data)>, Error> {
-        self.only(&["rules"])?;
+        self.unlabelled()?;
+        self.only(&["rules"], &["rules"])?;
         self.pairs("rules")
     }
 
-    fn whole(&self) -> Data {
-        Data::map(
-            self.block.attributes.iter().map(|(name, data, _)| (name.as_str().to_owned(), data.clone())),
-        )
+    fn whole(&self) -> Result<Data, Error> {
+        self.unlabelled()?;
+        let attributes = self.block.attributes.iter().map(|(name, data, _)| (name.clone(), data.clone()));
+        let blocks = self.block.blocks.iter().map(|block| {
+            if self.block.attribute(&block.kind).is_some() {
+                return Err(self.error_at(block.span, format!("`{}` is set twice", block.kind)));
+            }
+            Ok((block.kind.clone(), Reader { source: self.source, block }.whole()?))
+        });
+        Ok(Data::map(attributes.chain(blocks.collect::<Result<Vec<_>, _>>()?)))
     }
 }
 
@@ -271,8 +327,8 @@ pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Resul
                 let (name, change) = match block.kind.as_str() {
                     "import" => reader.import(&mut config.warnings)?,
                     _ => {
-                        let name = reader.label("the name of the module")?;
-                        (name, ImportConfig::Module { source: reader.required("source")? })
+                        let (name, source) = reader.module()?;
+                        (name, ImportConfig::Module { source })
                     }
                 };
                 let known =
@@ -291,7 +347,7 @@ pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Resul
                 values.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?.1 = value;
             }
             "test" => config.test = Some(reader.test()?),
-            "sentinel" => config.sentinel = Some(reader.whole()),
+            "sentinel" => config.sentinel = Some(reader.whole()?),
             other => return Err(reader.error(format!("unknown block `{other}`"))),
         }
     }

@@ -52,9 +52,10 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
     let mut config = Config { legacy: true, ..Config::default() };
     for (key, value) in data.entries() {
         let key = key.as_str().unwrap_or_default();
+        let members = object(source, key, value)?;
         match key {
             "mock" | "mocks" => {
-                for (name, mock) in pairs(value) {
+                for (name, mock) in members {
                     let mock = match &mock {
                         Data::Str(path) => Mock::Module { source: path.to_text().into_owned() },
                         other => Mock::Data(other.clone()),
@@ -63,7 +64,7 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
                 }
             }
             "modules" => {
-                for (name, module) in pairs(value) {
+                for (name, module) in members {
                     let path = module.get("path").or(module.get("source")).and_then(Data::as_str);
                     let Some(path) = path else {
                         return Err(error(format!("the module `{name}` needs `path`")));
@@ -71,11 +72,11 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
                     config.imports.push((name, ImportConfig::Module { source: path.to_owned() }));
                 }
             }
-            "param" | "params" => config.params = pairs(value),
-            "global" | "globals" => config.globals = pairs(value),
-            "test" => config.test = Some(pairs(value)),
+            "param" | "params" => config.params = members,
+            "global" | "globals" => config.globals = members,
+            "test" => config.test = Some(members),
             "imports" | "plugins" => {
-                for (name, plugin) in pairs(value) {
+                for (name, plugin) in members {
                     config
                         .warnings
                         .push(format!("the plugin `{name}` is a program, and programs are not run"));
@@ -103,7 +104,7 @@ fn to_blocks(source: &Source, data: &Data) -> Result<Block, Error> {
                 return Err(Error::config(format!("unknown key `{other}`")).at(source, Span::default()));
             }
         };
-        labelled(&mut root, kind, labels, Vec::new(), value);
+        labelled(source, &mut root, kind, labels, Vec::new(), value)?;
     }
     Ok(root)
 }
@@ -112,26 +113,42 @@ fn empty(kind: &str, labels: Vec<String>) -> Block {
     Block { kind: kind.to_owned(), labels, attributes: Vec::new(), blocks: Vec::new(), span: Span::default() }
 }
 
-fn labelled(root: &mut Block, kind: &str, count: usize, labels: Vec<String>, value: &Data) {
+fn labelled(
+    source: &Source,
+    root: &mut Block,
+    kind: &str,
+    count: usize,
+    labels: Vec<String>,
+    value: &Data,
+) -> Result<(), Error> {
     if let Data::List(items) = value {
-        items.iter().for_each(|item| labelled(root, kind, count, labels.clone(), item));
-        return;
+        return items.iter().try_for_each(|item| labelled(source, root, kind, count, labels.clone(), item));
     }
+    let members = object(source, kind, value)?;
     if labels.len() < count {
-        for (label, inner) in pairs(value) {
+        for (label, inner) in members {
             let mut labels = labels.clone();
             labels.push(label);
-            labelled(root, kind, count, labels, &inner);
+            labelled(source, root, kind, count, labels, &inner)?;
         }
-        return;
+        return Ok(());
     }
     let mut block = empty(kind, labels);
-    for (name, data) in pairs(value) {
+    for (name, data) in members {
         if kind == "mock" && name == "module" {
-            labelled(&mut block, "module", 0, Vec::new(), &data);
+            labelled(source, &mut block, "module", 0, Vec::new(), &data)?;
         } else {
             block.attributes.push((name, data, Span::default()));
         }
     }
     root.blocks.push(block);
+    Ok(())
+}
+
+/// The members of a value that has to be an object.
+fn object(source: &Source, name: &str, value: &Data) -> Result<Vec<(String, Data)>, Error> {
+    match value {
+        Data::Map(_) => Ok(pairs(value)),
+        _ => Err(Error::config(format!("`{name}` must be an object")).at(source, Span::default())),
+    }
 }

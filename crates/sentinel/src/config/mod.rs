@@ -151,6 +151,17 @@ impl Config {
                 return Err(Error::config(format!("the policy `{}` is defined in two files", policy.name)));
             }
         }
+        for (name, _) in &other.imports {
+            if self.imports.iter().any(|(known, _)| known == name) {
+                return Err(Error::config(format!("the import `{name}` is defined in two files")));
+            }
+        }
+        if self.test.is_some() && other.test.is_some() {
+            return Err(Error::config("two files have a `test` block"));
+        }
+        if self.sentinel.is_some() && other.sentinel.is_some() {
+            return Err(Error::config("two files have a `sentinel` block"));
+        }
         self.policies.extend(other.policies);
         self.imports.extend(other.imports);
         self.mocks.extend(other.mocks);

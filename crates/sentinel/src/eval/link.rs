@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Evaluator;
 use crate::compile::Unit;
 use crate::compile::ir::ImportDecl;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, nearest};
 use crate::host::Import;
 use crate::imports::Std;
 use crate::value::Data;
@@ -131,14 +131,8 @@ impl Environment {
 
     fn unknown(&self, path: &str, given: &[&str]) -> Error {
         let error = Error::new(ErrorKind::Semantic, format!("there is no import `{path}`"));
-        let near = self
-            .names()
-            .chain(given.iter().copied())
-            .map(|name| (strsim::damerau_levenshtein(name, path), name))
-            .filter(|(distance, _)| *distance <= 2)
-            .min();
-        match near {
-            Some((_, name)) => error.note(format!("did you mean `{name}`?")),
+        match nearest(path, self.names().chain(given.iter().copied())) {
+            Some(name) => error.note(format!("did you mean `{name}`?")),
             None => error
                 .note("it is no standard import, and the configuration has no module or mock of this name"),
         }

@@ -279,7 +279,6 @@ fn try_case(
     let params: HashMap<String, Data> = config.params.iter().cloned().collect();
     let evaluation = evaluate(&unit, &environment, &params, limits, host);
     report.status = Status::Pass;
-    let expected = config.test.unwrap_or_else(|| vec![("main".to_owned(), Data::Bool(true))]);
     let main = match &evaluation.outcome {
         Outcome::Passed(value) | Outcome::Failed(value) => Some(value.clone()),
         Outcome::Undefined(_) => Some(Data::Undefined),
@@ -293,6 +292,13 @@ fn try_case(
         Outcome::Errored(_) => None,
         outcome => Some(outcome.passed()),
     };
+    // a case that asserts nothing asserts that the policy passes, so that no case is without a meaning
+    let expected = config.test.unwrap_or_default();
+    if expected.is_empty() && report.result == Some(false) {
+        report.status = Status::Fail;
+        let (rule, expected) = ("main".to_owned(), Data::Bool(true));
+        report.mismatches.push(Mismatch { rule, expected, actual: main.clone() });
+    }
     for (rule, expected) in expected {
         let actual = match rule.as_str() {
             "main" => main.clone(),

@@ -128,6 +128,46 @@ fn values_must_be_constant() {
 }
 
 #[test]
+fn blocks_inside_of_blocks_are_known_and_there_once() {
+    let place = |text: &str| refused(text).replace("sentinel.hcl:", "");
+    assert_eq!(place("test {\n  rule {}\n}"), "2:3: a `test` block has no `rule`");
+    assert_eq!(place("policy \"a\" {\n  param {}\n}"), "2:3: a `policy` block has no `param`");
+    assert_eq!(place("mock \"a\" {\n  modul {}\n}"), "2:3: a `mock` block has no `modul`");
+    assert_eq!(place("param \"a\" {\n  value = 1\n  x {}\n}"), "3:3: a `param` block has no `x`");
+    assert_eq!(place("module \"a\" {\n  source = \"x\"\n  y = 1\n}"), "3:3: a `module` block has no `y`");
+    let twice = "mock \"a\" {\n  module {\n    source = \"x\"\n  }\n  module {\n    source = \"y\"\n  }\n}";
+    assert_eq!(place(twice), "5:3: `module` is set twice");
+    let both = "mock \"a\" {\n  data = {}\n  module {\n    source = \"x\"\n  }\n}";
+    assert_eq!(place(both), "2:3: a `mock` block has `data` or `module`, not both");
+    let other = "mock \"a\" {\n  module {\n    source = \"x\"\n    data = {}\n  }\n}";
+    assert_eq!(place(other), "4:5: a `module` block has no `data`");
+    let number = "mock \"a\" {\n  module = { source = 1 }\n}";
+    assert_eq!(place(number), "2:3: `module` must be a map with a `source`, a string");
+    assert_eq!(
+        place("policy \"a\" {\n  params {\n    x {}\n  }\n}"),
+        "3:5: `params` holds values, not blocks"
+    );
+    assert_eq!(place("test {}\ntest {}"), "2:1: there are two `test` blocks");
+    assert_eq!(place("sentinel {}\nsentinel {}"), "2:1: there are two `sentinel` blocks");
+    assert_eq!(place("sentinel \"a\" {}"), "1:1: a `sentinel` block has no label");
+}
+
+#[test]
+fn blocks_of_the_settings_are_read_too() {
+    let config = hcl("sentinel {\n  a = 1\n  features {\n    terraform = true\n  }\n}");
+    let features = Data::map([("terraform", Data::Bool(true))]);
+    assert_eq!(config.sentinel.unwrap(), Data::map([("a", Data::Int(1)), ("features", features)]));
+}
+
+#[test]
+fn json_that_is_no_object_where_one_belongs_is_refused() {
+    for text in ["{\"param\": 5}", "{\"mock\": \"x\"}", "{\"policy\": {\"a\": 1}}", "{\"modules\": 1}"] {
+        let message = Config::parse("sentinel.json", text).unwrap_err().to_string();
+        assert!(message.contains("must be an object"), "{text}: {message}");
+    }
+}
+
+#[test]
 fn mistakes_are_refused_with_a_hint() {
     assert!(refused("polices \"a\" {}").contains("unknown block `polices`"));
     let error = Config::parse("s.hcl", "policy \"a\" {\n  sorce = \"x\"\n}").unwrap_err();
@@ -289,4 +329,18 @@ fn the_later_of_two_equal_keys_of_an_object_counts() {
     assert_eq!(params, [("x".to_owned(), Data::Int(5)), ("y".to_owned(), Data::Int(4))]);
     // an attribute of a block is another matter
     assert!(Config::parse("s.hcl", "policy \"a\" {\n source = \"x\"\n source = \"y\"\n}").is_err());
+}
+
+#[test]
+fn what_a_configuration_has_once_is_not_in_two_of_its_files() {
+    for (text, what) in [
+        ("test {}", "a `test` block"),
+        ("sentinel {}", "a `sentinel` block"),
+        ("policy \"a\" {}", "the policy `a`"),
+        ("module \"a\" { source = \"x\" }", "the import `a`"),
+    ] {
+        let error =
+            load_config(&MemFiles::new(&[("sentinel.hcl", text), ("other.hcl", text)]), "").unwrap_err();
+        assert!(error.message().contains(what) && error.message().contains("two files"), "{error}");
+    }
 }

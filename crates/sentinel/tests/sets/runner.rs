@@ -32,6 +32,51 @@ fn a_case_without_a_test_block_expects_the_policy_to_pass() {
 }
 
 #[test]
+fn a_case_that_asserts_nothing_expects_the_policy_to_pass() {
+    for (name, case) in [
+        ("a.hcl", ""),
+        ("a.hcl", "test {}"),
+        ("a.hcl", "test { rules = {} }"),
+        ("a.hcl", "test {\n rules {}\n}"),
+        ("a.json", "{}"),
+        ("a.json", "{\"test\": {}}"),
+        ("a.json", "{\"test\": {\"rules\": {}}}"),
+    ] {
+        let path = format!("test/p/{name}");
+        let status = |main: &str| {
+            let files = [("p.sentinel", main), (path.as_str(), case)];
+            run(&files).policies[0].cases[0].status
+        };
+        assert_eq!(status("main = rule { false }"), Status::Fail, "{case}");
+        assert_eq!(status("main = rule { true }"), Status::Pass, "{case}");
+        // an empty list passes a policy too
+        assert_eq!(status("main = rule { [] }"), Status::Pass, "{case}");
+        assert_eq!(status("main = rule { [1] }"), Status::Fail, "{case}");
+        assert_eq!(status("main = rule { undefined }"), Status::Fail, "{case}");
+    }
+}
+
+#[test]
+fn a_case_with_assertions_that_are_not_understood_is_an_error() {
+    for (name, case) in [
+        ("a.hcl", "test {\n rule {\n main = true\n }\n}"),
+        ("a.hcl", "test { rules = { main = false } }\ntest {}"),
+        ("a.hcl", "test {\n rules {}\n rules {\n main = false\n }\n}"),
+        ("a.hcl", "test {\n rules = {}\n rules {\n main = false\n }\n}"),
+        ("a.hcl", "test \"x\" { rules = { main = false } }"),
+        ("a.hcl", "test {\n rules \"x\" {\n main = false\n }\n}"),
+        ("a.hcl", "test {\n rules {\n main {}\n }\n}"),
+        ("a.json", "{\"test\": 5}"),
+        ("a.json", "{\"test\": [{\"rules\": {\"main\": false}}, {}]}"),
+        ("a.json", "{\"test\": {\"rules\": {\"main\": false}, \"main\": false}}"),
+    ] {
+        let path = format!("test/p/{name}");
+        let report = run(&[("p.sentinel", "main = rule { false }"), (&path, case)]);
+        assert_eq!(report.policies[0].cases[0].status, Status::Error, "{case}");
+    }
+}
+
+#[test]
 fn a_failing_case_is_shown_with_its_trace() {
     let bad = params("monday", 7, "");
     let report = run(&[("policy.sentinel", POLICY), ("test/policy/7-am.hcl", &bad)]);
