@@ -2,9 +2,16 @@
 //!
 //! A policy may print whatever it is given, so what it prints is searched for the texts of sensitive
 //! values: those of the plan that `after_sensitive` and its like mark, and the values of sensitive
-//! parameters. A text is masked wherever it stands; one that is shorter than four bytes only where it
-//! is the whole of a value, because it would stand everywhere by accident.
+//! parameters. A text is masked wherever it stands, and as often as it may be quoted: as a string of the
+//! language, as JSON, as JSON inside of JSON. Of a text of several lines each line is a secret of its own,
+//! because text is often taken apart by lines; short lines are not, because they would stand everywhere.
+//! A text that is shorter than four bytes is masked only where it is the whole of a value, for the same
+//! reason.
+//!
+//! What a policy makes of a secret is not known to be one: parts of a line, other cases of its letters,
+//! base64. Masking prevents accidents; it does not keep a secret from a policy that is written to tell it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -17,28 +24,45 @@ pub const MASK: &str = "(sensitive value)";
 /// Texts shorter than this are masked only where they are a whole value.
 const SHORTEST: usize = 4;
 
+/// Lines shorter than this are no secrets of their own.
+const SHORTEST_LINE: usize = 8;
+
 /// Sensitive texts. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
+    /// As they are given, the longest first.
     texts: Arc<[String]>,
-    pattern: Option<AhoCorasick>,
+    as_they_are: Patterns,
+    /// To be found in text without its backslashes.
+    bare: Patterns,
 }
 
 impl Secrets {
     /// Secrets of these texts.
     pub fn new(texts: impl IntoIterator<Item = String>) -> Secrets {
         let mut texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
-        // the longest first: a secret that starts with another one is masked whole
         texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         texts.dedup();
-        let mut forms: Vec<String> = texts
-            .iter()
-            .filter(|text| text.len() >= SHORTEST)
-            .flat_map(|text| [text.clone(), quoted(text)])
-            .collect();
-        forms.dedup();
-        let pattern = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
-        Secrets { texts: texts.into(), pattern }
+        let mut as_they_are = Vec::new();
+        let mut bare = Vec::new();
+        for part in texts.iter().flat_map(|text| parts(text)) {
+            as_they_are.push(part.to_owned());
+            // a quoted text that is quoted again differs in its backslashes alone, but for the one control
+            // character that JSON leaves as it is
+            let json = quoted_as_json(part);
+            for once in [quoted(part), quoted(&json), json] {
+                let left = without_backslashes(&once).text;
+                if left.len() >= SHORTEST {
+                    bare.push(left);
+                } else {
+                    // what is left would be found everywhere: being quoted twice must do
+                    as_they_are.extend([quoted(&once), once]);
+                }
+            }
+        }
+        let as_they_are = Patterns::new(as_they_are, None);
+        let bare = Patterns::new(bare, Some(&as_they_are));
+        Secrets { texts: texts.into(), as_they_are, bare }
     }
 
     /// The texts of data that is sensitive as a whole.
@@ -59,27 +83,16 @@ impl Secrets {
 
     /// Masks the secrets in a text.
     pub fn mask(&self, text: &str) -> String {
-        let masked = match &self.pattern {
-            Some(pattern) => {
-                let mut masked = String::with_capacity(text.len());
-                pattern.replace_all_with(text, &mut masked, |_, _, masked| {
-                    masked.push_str(MASK);
-                    true
-                });
-                masked
-            }
-            // too many for one pattern: slower, but nothing is shown
-            None => self
-                .texts
-                .iter()
-                .filter(|secret| secret.len() >= SHORTEST)
-                .fold(text.to_owned(), |text, secret| {
-                    text.replace(secret.as_str(), MASK).replace(&quoted(secret), MASK)
-                }),
-        };
         if self.texts.is_empty() {
-            return masked;
+            return text.to_owned();
         }
+        let mut found = self.as_they_are.find(text);
+        if text.contains('\\') {
+            let bare = without_backslashes(text);
+            found.extend(self.bare.find(&bare.text).into_iter().map(|range| bare.origin(range)));
+            found.sort_by_key(|range| range.start);
+        }
+        let masked = replace(text, &found);
         let lines = masked.split('\n').map(|line| if self.is_secret(line) { MASK } else { line });
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -107,6 +120,7 @@ impl Secrets {
             Data::Map(map) => Data::map(map.entries().iter().map(|(key, item)| {
                 let key = match key {
                     Key::Str(text) => Key::from(self.mask(&text.to_text())),
+                    other if self.is_secret(&crate::value::show::show_key(other)) => Key::from(MASK),
                     other => other.clone(),
                 };
                 (key, self.mask_data(item))
@@ -116,11 +130,100 @@ impl Secrets {
     }
 }
 
+/// What of a secret is searched for: the whole, and its lines.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().map(str::trim).filter(move |line| line.len() >= SHORTEST_LINE && *line != text);
+    std::iter::once(text).filter(|text| text.len() >= SHORTEST).chain(lines)
+}
+
+/// Texts to be found, of two that start at one place the longer one.
+#[derive(Debug, Clone, Default)]
+struct Patterns {
+    texts: Arc<[String]>,
+    /// None when there are too many for one: finding them is slower, but nothing is shown.
+    automaton: Option<AhoCorasick>,
+}
+
+impl Patterns {
+    /// Patterns of texts; they are those of `other` when that has the same, as it is with most secrets.
+    fn new(mut texts: Vec<String>, other: Option<&Patterns>) -> Patterns {
+        texts.sort();
+        texts.dedup();
+        if let Some(same) = other.filter(|other| *other.texts == texts) {
+            return same.clone();
+        }
+        let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&texts).ok();
+        Patterns { texts: texts.into(), automaton }
+    }
+
+    /// Where the texts are, in order.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        if let Some(automaton) = &self.automaton {
+            return automaton.find_iter(text).map(|found| found.range()).collect();
+        }
+        let all = self.texts.iter().flat_map(|secret| text.match_indices(secret.as_str()));
+        let mut all: Vec<Range<usize>> = all.map(|(at, found)| at..at + found.len()).collect();
+        all.sort_by_key(|range| range.start);
+        all
+    }
+}
+
+/// The text with the mask in some ranges of it. They are in the order of their starts; those that overlap
+/// get one mask.
+fn replace(text: &str, ranges: &[Range<usize>]) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut done = 0;
+    for range in ranges {
+        if range.start >= done {
+            masked.push_str(&text[done..range.start]);
+            masked.push_str(MASK);
+        }
+        done = done.max(range.end);
+    }
+    masked.push_str(&text[done..]);
+    masked
+}
+
 /// A text as it stands inside of a string literal.
 fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     crate::value::show::quote(&mut quoted, text);
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// A text as it stands inside of a string in JSON, where control characters are written otherwise.
+fn quoted_as_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// A text without its backslashes, and where they were.
+struct Bare {
+    text: String,
+    /// Places in the bare text before which there were backslashes, and how many there were up to there.
+    gaps: Vec<(usize, usize)>,
+}
+
+fn without_backslashes(text: &str) -> Bare {
+    let mut bare = Bare { text: String::with_capacity(text.len()), gaps: Vec::new() };
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        bare.text.push_str(&rest[..at]);
+        rest = rest[at..].trim_start_matches('\\');
+        bare.gaps.push((bare.text.len(), text.len() - rest.len() - bare.text.len()));
+    }
+    bare.text.push_str(rest);
+    bare
+}
+
+impl Bare {
+    /// The range of the text that a range of the bare text was, without backslashes around it.
+    fn origin(&self, range: Range<usize>) -> Range<usize> {
+        let skipped = |gaps: &[(usize, usize)]| gaps.last().map_or(0, |(_, count)| *count);
+        let to_start = self.gaps.partition_point(|(at, _)| *at <= range.start);
+        let to_end = self.gaps.partition_point(|(at, _)| *at < range.end);
+        range.start + skipped(&self.gaps[..to_start])..range.end + skipped(&self.gaps[..to_end])
+    }
 }
 
 #[cfg(test)]
@@ -152,7 +255,10 @@ mod tests {
 
     #[test]
     fn secrets_without_a_pattern_are_masked_too() {
-        let secrets = Secrets { texts: ["hunter2".into(), "a\"bc".into()].into(), pattern: None };
+        let mut secrets = secrets(&["hunter2", "hunter", "a\"bc"]);
+        let texts: Vec<String> = ["hunter2", "hunter", "a\"bc"].map(str::to_owned).to_vec();
+        secrets.as_they_are = Patterns { texts: texts.clone().into(), automaton: None };
+        secrets.bare = Patterns { texts: texts.into(), automaton: None };
         assert_eq!(secrets.mask("x hunter2 y a\\\"bc z a\"bc"), format!("x {MASK} y {MASK} z {MASK}"));
     }
 
@@ -166,5 +272,92 @@ mod tests {
     #[test]
     fn a_secret_with_quotes_is_masked_in_its_quoted_form_too() {
         assert_eq!(secrets(&["a\"b c"]).mask(r#"["a\"b c"]"#), r#"["(sensitive value)"]"#);
+    }
+
+    fn json(text: &str) -> String {
+        serde_json::Value::from(text).to_string()
+    }
+
+    fn literal(text: &str) -> String {
+        format!("\"{}\"", quoted(text))
+    }
+
+    #[test]
+    fn a_secret_is_masked_however_often_it_is_quoted() {
+        for secret in [
+            "hunter2\"x\nline two",
+            "C:\\new\\table",
+            "a\u{1}b\tcé\u{7f}",
+            "\\\"\\\"",
+            "\\\\\\\\",
+            "{\"a\": \"\\n\"}",
+        ] {
+            let secrets = secrets(&[secret]);
+            for quoting in ["l", "j", "jl", "jj", "jjl", "jjj", "ljl"] {
+                let text = quoting.chars().fold(secret.to_owned(), |text, kind| match kind {
+                    'l' => literal(&text),
+                    _ => json(&text),
+                });
+                let masked = secrets.mask(&format!("x{text}y"));
+                // two times are what is promised for a text that is hardly more than backslashes
+                if quoting.len() <= 2 || without_backslashes(secret).text.len() >= SHORTEST {
+                    let around = masked.split(MASK).collect::<Vec<_>>();
+                    assert_eq!(around.len(), 2, "{quoting} {text} {masked}");
+                    let quotes = |part: &str| part.trim_matches(['\\', '"']).to_owned();
+                    assert_eq!((quotes(around[0]), quotes(around[1])), ("x".into(), "y".into()), "{masked}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_secret_after_a_backslash_is_masked() {
+        assert_eq!(secrets(&["nuclear"]).mask("C:\\nuclear"), format!("C:\\{MASK}"));
+        assert_eq!(secrets(&["clear"]).mask("C:\\nclear, \\tclear"), format!("C:\\n{MASK}, \\t{MASK}"));
+    }
+
+    #[test]
+    fn text_around_a_secret_stays_as_it_is() {
+        let text = "\\\\a\\n\\x41 \\u12 \\";
+        assert_eq!(secrets(&["hunter2"]).mask(text), text);
+        assert_eq!(
+            secrets(&["hunter2"]).mask(&format!("{text}hunter2{text}")),
+            format!("{text}{MASK}{text}")
+        );
+        assert_eq!(
+            secrets(&["hun\"ter2"]).mask(&format!("{text} hun\\\"ter2 {text}")),
+            format!("{text} {MASK} {text}")
+        );
+    }
+
+    #[test]
+    fn each_line_of_a_secret_is_masked() {
+        let secrets =
+            secrets(&["-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\n  hkiG9w0BAQEF\nAB==\n-----END KEY-----"]);
+        let masked = secrets.mask("[\"MIIEvQIBADANBgkq\", \"hkiG9w0BAQEF\"] AB==");
+        assert_eq!(masked, format!("[\"{MASK}\", \"{MASK}\"] AB=="));
+    }
+
+    #[test]
+    fn a_key_that_is_a_secret_is_masked() {
+        let data = Data::map([(Key::Int(77), Data::Int(1)), (Key::from("a77"), Data::Int(2))]);
+        let masked = secrets(&["77"]).mask_data(&data);
+        assert_eq!(masked, Data::map([(Key::from(MASK), Data::Int(1)), (Key::from("a77"), Data::Int(2))]));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_secret_of_some_length_is_shown(secret in "[a-n\\\\\"\n\té]{6,12}", before in "[a-n\\\\\"\n]{0,4}", after in "[a-n\\\\\"\n]{0,4}", quoting in proptest::collection::vec(proptest::bool::ANY, 0..4)) {
+            let text = quoting.iter().fold(format!("{before}{secret}{after}"), |text, as_json| if *as_json { json(&text) } else { literal(&text) });
+            let mask = secrets(&[&secret]);
+            proptest::prop_assume!(without_backslashes(&secret).text.len() >= SHORTEST);
+            proptest::prop_assert!(mask.mask(&text).contains(MASK), "{secret:?} in {text:?}");
+            // nothing but backslashes and what was around it is left
+            let left: String = mask.mask(&text).split(MASK).collect();
+            let around = without_backslashes(&quoted(&format!("{before}{after}"))).text;
+            let bare = without_backslashes(&left).text;
+            let bare = bare.replace('\n', "n").replace('\t', "t");
+            proptest::prop_assert!(bare.len() <= around.len() + 2 * quoting.len(), "{left:?} of {text:?}");
+        }
     }
 }

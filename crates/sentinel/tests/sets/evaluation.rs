@@ -312,6 +312,24 @@ fn sensitive_values_are_masked_in_everything_that_is_shown() {
 }
 
 #[test]
+fn a_secret_is_masked_in_json_and_line_by_line() {
+    let secret = "hunter2\"x\nline two";
+    let policy = "import \"json\"\nimport \"strings\"\nparam s\n\
+        print([json.marshal({\"a\": s})])\nprint(json.marshal(json.marshal(s)))\nprint(strings.split(s, \"\\n\"))\n\
+        r = rule { {\"j\": json.marshal({\"k\": json.marshal(s)})} }\nmain = rule { r is empty }";
+    let inputs = Inputs {
+        params: HashMap::from([("s".to_owned(), secret.into())]),
+        secrets: Secrets::new([secret.to_owned()]),
+        ..Inputs::default()
+    };
+    let outcome = evaluate_with(&[("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", policy)], &inputs);
+    for text in [outcome.log(), outcome.json().to_string()] {
+        assert!(!text.contains("hunter2") && !text.contains("line two"), "{text}");
+        assert!(text.matches("(sensitive value)").count() >= 5, "{text}");
+    }
+}
+
+#[test]
 fn levels_have_names_and_an_order() {
     assert!(EnforcementLevel::Advisory < EnforcementLevel::SoftMandatory);
     assert!(EnforcementLevel::SoftMandatory < EnforcementLevel::HardMandatory);
