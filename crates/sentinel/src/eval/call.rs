@@ -8,6 +8,7 @@ use super::frame::RuleState;
 use super::stmt::Flow;
 use super::trace::RuleTrace;
 use super::{Closure, Evaluator, Frame, Imported, RuleCell};
+use crate::builtins::Builtin;
 use crate::compile::ir::{Expr, Func, Kind, Rule};
 use crate::error::Error;
 use crate::imports::NativeFn;
@@ -52,13 +53,16 @@ impl Evaluator<'_> {
 
     fn force_rule(&mut self, cell: &Rc<RuleCell>) -> Result<Value, Error> {
         let span = cell.rule.span;
-        match &*cell.state.borrow() {
-            RuleState::Done(value) => return Ok(value.clone()),
+        let known = match &*cell.state.borrow() {
+            RuleState::Done(value) => Some(value.clone()),
             RuleState::Running => {
                 let source = &self.units[cell.unit as usize].unit.source;
                 return Err(Error::runtime("a rule needs its own value").at(source, span));
             }
-            RuleState::Pending => {}
+            RuleState::Pending => None,
+        };
+        if let Some(value) = known {
+            return self.hand(value, cell.unit, self.unit, span);
         }
         *cell.state.borrow_mut() = RuleState::Running;
         self.meter.enter().map_err(|error| self.place(error, span))?;
@@ -70,7 +74,18 @@ impl Evaluator<'_> {
         if cell.unit == 0 {
             self.record(&cell.rule, &value)?;
         }
-        Ok(value)
+        self.hand(value, cell.unit, self.unit, span)
+    }
+
+    /// A value that goes from the code of one unit to that of another. What a module hands out is a copy:
+    /// its state cannot be changed from outside. What it is given, or gives to a module that it imports,
+    /// is the collection itself, as with any function.
+    fn hand(&self, value: Value, from: u32, to: u32, span: Span) -> Result<Value, Error> {
+        let imports = |imported: &Imported| matches!(imported, Imported::Module(unit) if *unit == to);
+        if from == to || from == 0 || self.units[from as usize].imports.iter().any(imports) {
+            return Ok(value);
+        }
+        ops::duplicate(&value, &self.meter).map_err(|error| self.place(error, span))
     }
 
     fn rule_body(&mut self, rule: &Rule, frame: &Rc<Frame>) -> Result<Value, Error> {
@@ -119,30 +134,17 @@ impl Evaluator<'_> {
         span: Span,
         frame: &Rc<Frame>,
     ) -> Result<Value, Error> {
-        if let Kind::ImportMember { import, name } = &callee.kind {
-            let imported = self.imported(*import).clone();
-            if let Imported::Std(std) = imported {
-                let args = self.args(args, frame)?;
-                return std.call(name, args, span, self).map_err(|error| self.place(error, span));
-            }
-            let function = self.member(&imported, name, callee.span)?;
-            let args_of = |eval: &mut Self| eval.args(args, frame);
-            let result = match function {
-                Value::Undefined(origin) => return Ok(Value::Undefined(origin)),
-                function => {
-                    let args = args_of(self)?;
-                    self.call(&function, args, span)?
+        let function = match &callee.kind {
+            Kind::ImportMember { import, name } => match self.imported(*import).clone() {
+                Imported::Std(std) => {
+                    let args = self.args(args, frame)?;
+                    let args = self.forced(args)?;
+                    return std.call(name, args, span, self).map_err(|error| self.place(error, span));
                 }
-            };
-            // what a module hands out is a copy: its own state cannot be changed from outside
-            return match imported {
-                Imported::Module(_) => {
-                    ops::duplicate(&result, &self.meter).map_err(|error| self.place(error, span))
-                }
-                _ => Ok(result),
-            };
-        }
-        let function = self.eval(callee, frame)?;
+                imported => self.member(&imported, name, callee.span)?,
+            },
+            _ => self.eval(callee, frame)?,
+        };
         if let Value::Undefined(origin) = function {
             return Ok(Value::Undefined(origin));
         }
@@ -150,12 +152,21 @@ impl Evaluator<'_> {
         self.call(&function, args, span)
     }
 
+    /// Arguments; a rule that is one is not evaluated yet.
     fn args(&mut self, args: &[Expr], frame: &Rc<Frame>) -> Result<Vec<Value>, Error> {
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
-            values.push(self.eval(arg, frame)?);
+            values.push(self.eval_unforced(arg, frame)?);
         }
         Ok(values)
+    }
+
+    /// Arguments of what is not written in the language and looks at all of them.
+    fn forced(&mut self, mut args: Vec<Value>) -> Result<Vec<Value>, Error> {
+        for arg in args.iter_mut().filter(|arg| matches!(arg, Value::Rule(_))) {
+            *arg = self.force(arg.clone())?;
+        }
+        Ok(args)
     }
 
     /// Calls a function value.
@@ -163,13 +174,21 @@ impl Evaluator<'_> {
         match function {
             Value::Func(closure) => self.call_closure(closure, args, span),
             Value::Builtin(builtin) => {
+                let args = match (builtin, &args[..]) {
+                    // what is put into a list stays what it is
+                    (Builtin::Append, [list, value]) => vec![self.force(list.clone())?, value.clone()],
+                    _ => self.forced(args)?,
+                };
                 let here = self.here(span);
                 builtin.call(&args, here, self).map_err(|error| {
                     let error = args.iter().fold(error, |error, arg| self.explain(error, arg));
                     self.place(error, span)
                 })
             }
-            Value::Native(native) => native.call(args, span, self).map_err(|error| self.place(error, span)),
+            Value::Native(native) => {
+                let args = self.forced(args)?;
+                native.call(args, span, self).map_err(|error| self.place(error, span))
+            }
             Value::Undefined(origin) => Ok(Value::Undefined(*origin)),
             other => Err(self.fault(span, format!("{} cannot be called", other.type_name()))),
         }
@@ -190,7 +209,7 @@ impl Evaluator<'_> {
             .map_err(|error| self.place(error, span))?;
         let frame = Rc::new(Frame::new(func.frame, Some(closure.frame.clone())));
         for (at, arg) in args.into_iter().enumerate() {
-            frame.put(at as u16, arg);
+            frame.put(at as u16, self.hand(arg, self.unit, closure.unit, span)?);
         }
         let caller = std::mem::replace(&mut self.unit, closure.unit);
         let flow = self.block(&func.body, &frame)?;
@@ -207,19 +226,13 @@ impl Evaluator<'_> {
         if Rc::strong_count(&frame) == 1 {
             self.meter.free(Frame::bytes(func.frame));
         }
-        Ok(result)
+        self.hand(result, closure.unit, self.unit, span)
     }
 
     /// `import.name` where it is read.
     pub(super) fn member_of(&mut self, import: u16, name: &Str, span: Span) -> Result<Value, Error> {
         let imported = self.imported(import).clone();
-        let value = self.member(&imported, name, span)?;
-        match imported {
-            Imported::Module(_) => {
-                ops::duplicate(&value, &self.meter).map_err(|error| self.place(error, span))
-            }
-            _ => Ok(value),
-        }
+        self.member(&imported, name, span)
     }
 
     /// A member of an import; undefined when it has none of that name.
@@ -239,7 +252,8 @@ impl Evaluator<'_> {
                 let slot = name.as_str().and_then(|name| loaded.unit.names.get(name).copied());
                 let frame = loaded.frame.clone();
                 match slot.and_then(|at| frame.get(crate::compile::ir::Slot { out: 0, at })) {
-                    Some(value) => self.force(value),
+                    Some(rule @ Value::Rule(_)) => self.force(rule),
+                    Some(value) => self.hand(value, *unit, self.unit, span),
                     None => Ok(missing),
                 }
             }

@@ -53,7 +53,8 @@ impl Evaluator<'_> {
                 frame.assign(slots, value);
             }
             StmtKind::AssignIndex { base, index, op, value } => {
-                let value = self.eval(value, frame)?;
+                // a rule stays one, as in a literal of a map
+                let value = self.eval_unforced(value, frame)?;
                 let base_value = self.eval(base, frame)?;
                 let index_value = self.eval(index, frame)?;
                 self.assign_index(&base_value, &index_value, *op, value, statement.span)?;
@@ -123,6 +124,8 @@ impl Evaluator<'_> {
             None => value,
             Some(op) => {
                 let current = self.index(base, index, span)?;
+                let current = self.force(current)?;
+                let value = self.force(value)?;
                 self.compound(op, &current, &value, span)?
             }
         };

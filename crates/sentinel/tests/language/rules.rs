@@ -30,6 +30,12 @@ spec! {
     a_rule_in_a_function_sees_the_functions_variables: "f = func(x) { r = rule { x > 1 }\nreturn r } ;; [f(1), f(2)]" => "[false, true]";
     a_rule_in_a_list_is_evaluated_by_its_index: "a = 1\nl = [rule { a }]\na = 2 ;; l[0]" => "2";
     a_rule_in_a_map_is_evaluated_by_its_selector: "m = {\"r\": rule { 1 < 2 }} ;; m.r" => "true";
+    a_rule_that_is_put_into_a_map_is_evaluated_when_it_is_needed: "m = {}\na = 1\nm[\"r\"] = rule { a }\nm[\"e\"] = rule { error(\"x\") }\na = 2 ;; [m.r, length(m)]" => "[2, 2]";
+    a_rule_that_is_put_into_a_list_is_evaluated_when_it_is_needed: "l = [0]\na = 1\nl[0] = rule { a }\nappend(l, rule { a + 1 })\nappend(l, rule { error(\"x\") })\na = 2 ;; [l[0], l[1], length(l)]" => "[2, 3, 3]";
+    a_rule_that_is_an_argument_is_evaluated_when_it_is_needed: "f = func(r, x) { if x { return r }\nreturn 0 } ;; [f(rule { error(\"x\") }, false), f(rule { 5 }, true)]" => "[0, 5]";
+    a_rule_that_is_calculated_with_is_evaluated: "m = {\"a\": rule { 1 }, \"b\": 1}\nm[\"a\"] += 1\nm[\"b\"] += rule { 1 } ;; m" => "{\"a\": 2, \"b\": 2}";
+    functions_that_look_at_a_rule_evaluate_it: "import \"strings\"\nimport \"collection\"\nf = strings.to_upper ;; [length(rule { [1] }), string(rule { 5 }), strings.to_upper(rule { \"a\" }), f(rule { \"a\" }), collection.find(rule { [1, 2] }, func(x) { return x > 1 })]" => "[1, \"5\", \"A\", \"A\", 2]";
+    append_evaluates_a_rule_that_is_the_list: "append(rule { [1] }, 2) ;; 1" => "1";
     a_rule_body_may_end_with_a_line_end: "r = rule {\n\ttrue and\n\tfalse\n} ;; r" => "false";
     rules_may_use_quantifiers: "r = rule { all [1, 2] as x { x > 0 } } ;; r" => "true";
 }

@@ -61,6 +61,62 @@ fn data_of_a_module_is_handed_out_as_a_copy() {
 }
 
 #[test]
+fn data_that_leaves_a_module_by_any_way_is_a_copy() {
+    let module = "state = {\"n\": 0}\nget = func() { return state }\n\
+        obj = {\"get\": get, \"rule\": rule { state }}\nr = rule { state }\n\
+        each = func(f) { return f(state) }";
+    for way in [
+        "y = m.state",
+        "y = m.get()",
+        "y = m.r",
+        "y = m.obj.get()",
+        "o = m.obj\ny = o.get()",
+        "f = m.get\ny = f()",
+        "f = m.obj[\"get\"]\ny = f()",
+        "y = m.obj.rule",
+        "y = m.obj.rule\ny = m.obj.rule",
+        "o = m.obj\ny = o[\"rule\"]",
+        "y = {}\nm.each(func(s) { y = s\nreturn true })",
+        "import_of = func(g) { return g() }\ny = import_of(m.get)",
+        "y = (map [1] as x { m.get() })[0]",
+        "y = collection.reduce([1], m.reduce, {})",
+    ] {
+        let module = format!("{module}\nreduce = func(value, item) {{ return state }}");
+        check(
+            &[("m", &module)],
+            &format!("import \"m\"\nimport \"collection\"\n{way}\ny[\"n\"] = 500 ;; [m.state.n, y.n]"),
+            "[0, 500]",
+        );
+    }
+}
+
+#[test]
+fn modules_hand_out_copies_to_modules_too() {
+    let modules = [
+        ("inner", "state = {\"n\": 0}\nobj = {\"get\": func() { return state }}"),
+        (
+            "outer",
+            "import \"inner\"\nbreak_in = func() { y = inner.obj.get()\ny[\"n\"] = 1\nreturn inner.state.n }",
+        ),
+    ];
+    check(&modules, "import \"outer\" ;; outer.break_in()", "0");
+}
+
+#[test]
+fn what_a_module_is_given_is_the_collection_itself() {
+    // so that a module's function can fill it, as any other function can
+    let modules = [
+        ("inner", "add = func(l) { append(l, 1)\nreturn true }"),
+        (
+            "outer",
+            "import \"inner\"\nfill = func(l) { inner.add(l)\nreturn true }\nown = func() { l = []\ninner.add(l)\nreturn l }\neach = func(f) { f([1])\nreturn true }",
+        ),
+    ];
+    let source = "import \"outer\"\nl = []\nouter.fill(l)\nk = []\nouter.each(func(x) { append(k, x)\nreturn true }) ;; [l, outer.own(), k]";
+    check(&modules, source, "[[1], [1], [[1]]]");
+}
+
+#[test]
 fn a_module_cannot_be_assigned_through() {
     check(
         &[("m", "x = {}")],
