@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Call;
 use crate::error::Error;
-use crate::value::ops::{MAX_NESTING, too_deep};
+use crate::value::ops::{self, MAX_NESTING, too_deep};
 use crate::value::{Key, Map, Value};
 
 pub(super) const FUNCTIONS: &[&str] = &["get", "has", "omit", "pick", "set", "unset"];
@@ -32,13 +32,13 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
             let [object, path, value] = call.exactly()?;
             let path = path_of(&call, &path)?;
             map_of(&call, &object)?;
-            set(&call, Some(&object), &path, &value)
+            copied(&call, set(&call, Some(&object), &path, &value)?)
         }
         "unset" => {
             let [object, path] = call.exactly()?;
             let path = path_of(&call, &path)?;
             map_of(&call, &object)?;
-            unset(&call, &object, &path)
+            copied(&call, unset(&call, &object, &path)?)
         }
         "omit" => {
             let [object, paths] = call.exactly()?;
@@ -48,7 +48,7 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
                 let path = path_of(&call, &path)?;
                 object = unset(&call, &object, &path)?;
             }
-            Ok(object)
+            copied(&call, object)
         }
         _ => {
             let [object, paths] = call.exactly()?;
@@ -56,9 +56,15 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
             let paths = call.list(&paths)?;
             let paths = paths.iter().map(|path| path_of(&call, path)).collect::<Result<Vec<_>, _>>()?;
             let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
-            Ok(pick(&call, &object, &paths)?.unwrap_or_else(|| Value::Map(Map::owned(BTreeMap::new()))))
+            let picked = pick(&call, &object, &paths)?;
+            copied(&call, picked.unwrap_or_else(|| Value::Map(Map::owned(BTreeMap::new()))))
         }
     }
+}
+
+/// What the functions make is a new map: changes of it, and of what is in it, are not seen in the old one.
+fn copied(call: &Call<'_, '_>, value: Value) -> Result<Value, Error> {
+    ops::duplicate(&value, &call.eval.meter)
 }
 
 fn path_of(call: &Call<'_, '_>, path: &Value) -> Result<Vec<String>, Error> {

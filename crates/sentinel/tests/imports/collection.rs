@@ -21,6 +21,7 @@ macro_rules! maps {
 }
 
 spec! {
+    what_maps_make_shares_nothing_with_what_they_are_given: "import \"collection/maps\" as maps\nm = {\"a\": {\"b\": 1}, \"l\": [{\"x\": 1}], \"z\": 0}\nfor [maps.set(m, \"a.b\", 9), maps.unset(m, \"z\"), maps.omit(m, [\"z\"]), maps.pick(m, [\"l\"]), maps.unset(m, \"nothing\")] as s { s[\"l\"][0][\"x\"] = 50 }\nv = [1]\ns = maps.set(m, \"v\", v)\nappend(s.v, 2) ;; [m.l, v]" => "[[{\"x\": 1}], [1]]";
     filter_keeps_what_is_true: collection!(";; collection.filter([1, 2, 3, 4], func(x) { return x % 2 is 0 })") => "[2, 4]";
     filter_of_a_map_is_a_list_of_values: collection!(";; collection.filter({\"a\": 1, \"b\": 2}, func(x) { return x > 1 })") => "[2]";
     filter_gives_the_key_as_a_second_argument: collection!(";; collection.filter({\"a\": 1, \"b\": 2}, func(x, k) { return k is \"a\" })") => "[1]";
