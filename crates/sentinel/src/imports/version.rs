@@ -31,7 +31,10 @@ struct Version {
     numbers: Vec<u64>,
     /// How many numbers were written: `~>` looks at it.
     written: usize,
-    prerelease: Prerelease,
+    prerelease: String,
+    /// The pre-release as it is ordered: without zeros in front of its numbers, which Terraform's own versions
+    /// may have and semantic versions may not.
+    order: Prerelease,
     metadata: String,
 }
 
@@ -57,8 +60,9 @@ impl Version {
         while numbers.len() < 3 {
             numbers.push(0);
         }
-        let prerelease = Prerelease::new(prerelease).ok()?;
-        Some(Version { numbers, written, prerelease, metadata: metadata.to_owned() })
+        let order = Prerelease::new(&without_leading_zeros(prerelease)).ok()?;
+        let (prerelease, metadata) = (prerelease.to_owned(), metadata.to_owned());
+        Some(Version { numbers, written, prerelease, order, metadata })
     }
 
     fn text(&self) -> String {
@@ -90,7 +94,7 @@ impl Version {
         (0..length)
             .map(|at| self.number(at).cmp(&other.number(at)))
             .find(|order| order.is_ne())
-            .unwrap_or_else(|| self.prerelease.cmp(&other.prerelease))
+            .unwrap_or_else(|| self.order.cmp(&other.order))
     }
 
     fn object(&self) -> Value {
@@ -106,6 +110,19 @@ impl Version {
         let entries = entries.into_iter().map(|(name, data)| (Key::from(name), data)).collect();
         Value::Map(Map::object(DataMap::new(entries), Receiver::Version))
     }
+}
+
+fn without_leading_zeros(prerelease: &str) -> String {
+    let parts = prerelease.split('.').map(|part| {
+        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let rest = part.trim_start_matches('0');
+        match rest {
+            _ if !is_number => part,
+            "" => "0",
+            rest => rest,
+        }
+    });
+    parts.collect::<Vec<_>>().join(".")
 }
 
 pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {

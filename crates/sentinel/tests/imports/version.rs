@@ -22,6 +22,8 @@ spec! {
     /// The page's examples contradict its text; the text is what every other order does.
     compare_is_minus_one_zero_one: version!("[v(\"0.12.0\").compare(\"1.0.0\"), v(\"1.0.0\").cmp(\"1.0.0\"), v(\"1.0.0\").cmp(\"0.12.0\")]") => "[-1, 0, 1]";
     a_prerelease_is_before_its_release: version!("[v(\"1.0.0-rc1\").lt(\"1.0.0\"), v(\"1.0.0-alpha\").lt(\"1.0.0-beta\"), v(\"1.0.0-2\").lt(\"1.0.0-10\"), v(\"1.0.0-1\").lt(\"1.0.0-a\")]") => "[true, true, true, true]";
+    numbers_of_a_prerelease_may_have_zeros_in_front: version!("[v(\"1.2.3-01\").version, v(\"1.2.3-01\").prerelease, v(\"1.2.3-01\").lt(\"1.2.3-2\"), v(\"1.2.3-010\").gt(\"1.2.3-9\"), v(\"1.2.3-rc.01\").eq(\"1.2.3-rc.1\"), v(\"1.2.3-00\").lt(\"1.2.3-1\"), v(\"1.2.3-20240101.0a\").prerelease, v(\"1.2.3-01\").sat(\">= 1.2.3-0\")]")
+        => "[\"1.2.3-01\", \"01\", true, true, true, true, \"20240101.0a\", true]";
     numbers_compare_as_numbers: version!("v(\"1.10.0\").gt(\"1.9.0\")") => "true";
     versions_compare_with_versions: version!("v(\"1.2.0\").gt(v(\"1.1.0\"))") => "true";
     constraints: version!("[v(\"1.0.0\").satisfies(\"= 1.0.0\"), v(\"1.0.0\").sat(\"1.0.0\"), v(\"1.0.0\").sat(\"!= 1.0.0\"), v(\"1.5.0\").sat(\"> 1.4\"), v(\"1.5.0\").sat(\"<= 1.5\"), v(\"1.5.0\").sat(\"<1.5\")]")
