@@ -2,8 +2,10 @@
 //!
 //! The two differ: RE2's `\d`, `\w`, `\s` and `\b` are ASCII, `{` that starts no repetition is itself,
 //! `\Q…\E` quotes, octal escapes exist, classes have neither set operators nor nested classes, and
-//! there is no `x` flag. So a pattern is rewritten, and what RE2 refuses is refused.
+//! there is no `x` flag. So a pattern is rewritten, and what RE2 refuses is refused. The text is rewritten
+//! too when it is not UTF-8.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::iter::Peekable;
 use std::rc::Rc;
@@ -52,6 +54,21 @@ impl Regexps {
     }
 }
 
+/// A text as RE2 reads it: each byte that belongs to no character is the replacement character.
+pub(crate) fn characters(text: &[u8]) -> Cow<'_, [u8]> {
+    if std::str::from_utf8(text).is_ok() {
+        return Cow::Borrowed(text);
+    }
+    let mut read = Vec::with_capacity(text.len() * 3);
+    for chunk in text.utf8_chunks() {
+        read.extend_from_slice(chunk.valid().as_bytes());
+        for _ in chunk.invalid() {
+            read.extend_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
+    Cow::Owned(read)
+}
+
 /// The last line of the crate's message says what is wrong; the others show a translated pattern that
 /// nobody wrote.
 fn reason(error: &regex::Error) -> String {
@@ -62,20 +79,29 @@ fn reason(error: &regex::Error) -> String {
 
 /// Rewrites a pattern of RE2 as one of the `regex` crate with the same meaning.
 pub(crate) fn translate(pattern: &str) -> Result<String, String> {
-    let mut translation =
-        Translation { chars: pattern.chars().peekable(), out: String::with_capacity(pattern.len() + 16) };
+    let mut translation = Translation {
+        chars: pattern.chars().peekable(),
+        no_more_posix: false,
+        out: String::with_capacity(pattern.len() + 16),
+    };
     translation.pattern()?;
     Ok(translation.out)
 }
 
 struct Translation<'p> {
     chars: Peekable<Chars<'p>>,
+    /// Whether the end of a class like `[:alpha:]` was looked for in vain: there is none further on either.
+    no_more_posix: bool,
     out: String,
 }
 
 const DIGIT: &str = "0-9";
 const SPACE: &str = r"\t\n\x0C\r ";
 const WORD: &str = "0-9A-Za-z_";
+const POSIX: [&str; 14] = [
+    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space",
+    "upper", "word", "xdigit",
+];
 
 impl Translation<'_> {
     fn pattern(&mut self) -> Result<(), String> {
@@ -333,29 +359,33 @@ impl Translation<'_> {
         }
     }
 
-    /// `[:alpha:]` inside a class.
+    /// `[:alpha:]` inside a class. What has the form of one but no known name is refused.
     fn posix(&mut self) -> Result<bool, String> {
         let mut ahead = self.chars.clone();
         ahead.next();
-        if ahead.next() != Some(':') {
+        if self.no_more_posix || ahead.next() != Some(':') {
             return Ok(false);
         }
         let mut name = String::new();
-        loop {
-            match ahead.next() {
-                Some(':') => break,
-                Some(c) if c.is_ascii_alphabetic() || c == '^' => name.push(c),
-                _ => return Ok(false),
+        while let Some(c) = ahead.next() {
+            if c == ':' && ahead.next_if_eq(&']').is_some() {
+                self.chars = ahead;
+                return self.posix_class(&name).map(|()| true);
             }
+            name.push(c);
         }
-        if ahead.next() != Some(']') {
-            return Ok(false);
+        self.no_more_posix = true;
+        Ok(false)
+    }
+
+    fn posix_class(&mut self, name: &str) -> Result<(), String> {
+        if !POSIX.contains(&name.strip_prefix('^').unwrap_or(name)) {
+            return Err(format!("the class `[:{name}:]` is unknown"));
         }
-        self.chars = ahead;
         self.out.push_str("[:");
-        self.out.push_str(&name);
+        self.out.push_str(name);
         self.out.push_str(":]");
-        Ok(true)
+        Ok(())
     }
 
     /// `\d` and its like inside a class.

@@ -8,6 +8,7 @@ use super::{Evaluator, Frame, Imported};
 use crate::builtins::length;
 use crate::compile::ir::{Expr, Kind, Link, Otherwise, Var};
 use crate::error::Error;
+use crate::regexp;
 use crate::source::Span;
 use crate::syntax::ast::{BinaryOp, Test, UnaryOp};
 use crate::value::ops::{self, Arithmetic, Truth};
@@ -292,7 +293,7 @@ impl Evaluator<'_> {
                     self.meter.steps(COMPILE)?;
                 }
                 let pattern = self.regexps.get(pattern).map_err(|message| self.fault(span, message))?;
-                Ok(pattern.is_match(text.as_bytes()).into())
+                Ok(pattern.is_match(&regexp::characters(text.as_bytes())).into())
             }
             _ => Err(Error::runtime(format!(
                 "`matches` needs a string and a pattern, not {} and {}",

@@ -21,6 +21,13 @@ spec! {
     word_boundaries_are_ascii: "[\"éa\" matches \"\\\\ba\", \"ba\" matches \"\\\\ba\"]" => "[true, false]";
     classes_in_classes: "[\"5\" matches \"^[\\\\d.]$\", \"x\" matches \"^[^\\\\d]$\", \"٣\" matches \"^[\\\\D]$\"]" => "[true, true, true]";
     posix_classes: "[\"a\" matches \"^[[:alpha:]]$\", \"1\" matches \"^[[:^alpha:]]$\"]" => "[true, true]";
+    an_unknown_posix_class_is_an_error: "\"a\" not matches \"[[:foo:]]\"" => "error: the class `[:foo:]` is unknown";
+    a_posix_class_negated_twice_is_an_error: "\"a\" matches \"[[:^^alpha:]]\"" => "error: the class `[:^^alpha:]` is unknown";
+    what_is_no_posix_class_is_characters: "[\":\" matches \"^[[:a]$\", \"[\" matches \"^[[:a]$\", \"b\" matches \"^[[:a]$\"]" => "[true, true, false]";
+    all_posix_classes: "all [\"alnum\", \"alpha\", \"ascii\", \"digit\", \"graph\", \"lower\", \"print\", \"word\", \"xdigit\"] as name { \"a1\" matches \"[[:\" + name + \":]]\" } and all [\"blank\", \"cntrl\", \"punct\", \"space\", \"upper\"] as name { \"a1\" not matches \"[[:\" + name + \":]]\" }" => "true";
+    /// As Go reads them: what is no character is the replacement character, byte by byte.
+    a_byte_that_is_no_character_is_one: "[\"\\xff\" matches \"^.$\", \"\\xff\\xfe\" matches \"^..$\", \"a\\xe2\\x82\" matches \"^a..$\", \"\\xff\" matches \"^[^a]$\", \"\\xff\" matches \"^\\\\x{fffd}$\", \"\\xff\" matches \"\\\\x{ff}\", \"\\xffé\" matches \"é$\"]"
+        => "[true, true, true, true, true, false, true]";
     unicode_classes: "[\"α\" matches \"^\\\\p{Greek}$\", \"a\" matches \"^\\\\P{Greek}$\", \"a\" matches \"^\\\\p{^Greek}$\", \"a\" matches \"^\\\\pL$\"]"
         => "[true, true, true, true]";
     a_bracket_in_a_class_is_itself: "[\"[\" matches \"^[[]$\", \"]\" matches \"^[]]$\", \"a\" matches \"^[^]]$\"]" => "[true, true, true]";
