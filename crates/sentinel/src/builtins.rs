@@ -23,26 +23,28 @@ pub(crate) enum Builtin {
 }
 
 impl Builtin {
+    /// All of them, in the order of their names.
+    pub(crate) const ALL: [Builtin; 13] = [
+        Builtin::Append,
+        Builtin::Bool,
+        Builtin::Compare,
+        Builtin::Delete,
+        Builtin::Error,
+        Builtin::Float,
+        Builtin::Int,
+        Builtin::Keys,
+        Builtin::Length,
+        Builtin::Print,
+        Builtin::Range,
+        Builtin::String,
+        Builtin::Values,
+    ];
+
     pub(crate) fn lookup(name: &str) -> Option<Builtin> {
-        Some(match name {
-            "append" => Builtin::Append,
-            "bool" => Builtin::Bool,
-            "compare" => Builtin::Compare,
-            "delete" => Builtin::Delete,
-            "error" => Builtin::Error,
-            "float" => Builtin::Float,
-            "int" => Builtin::Int,
-            "keys" => Builtin::Keys,
-            "length" => Builtin::Length,
-            "print" => Builtin::Print,
-            "range" => Builtin::Range,
-            "string" => Builtin::String,
-            "values" => Builtin::Values,
-            _ => return None,
-        })
+        Builtin::ALL.into_iter().find(|builtin| builtin.name() == name)
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Builtin::Append => "append",
             Builtin::Bool => "bool",

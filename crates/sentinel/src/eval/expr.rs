@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::stmt::resolve_index;
 use super::{Evaluator, Frame, Imported};
-use crate::builtins::length;
+use crate::builtins::{Builtin, length};
 use crate::compile::ir::{Expr, Kind, Link, Otherwise, Var};
-use crate::error::Error;
+use crate::error::{Error, nearest};
 use crate::regexp;
 use crate::source::Span;
 use crate::syntax::ast::{BinaryOp, Test, UnaryOp};
@@ -56,8 +56,19 @@ impl Evaluator<'_> {
             },
             Otherwise::Global => match self.bindings.global(&var.name) {
                 Some(data) => Ok(Value::from_data(data)),
-                None => Err(self.fault(span, format!("unknown identifier `{}`", var.name))),
+                None => Err(self.unknown(&var.name, span)),
             },
+        }
+    }
+
+    fn unknown(&self, name: &str, span: Span) -> Error {
+        let error = self.fault(span, format!("unknown identifier `{name}`"));
+        let unit = &self.units[self.unit as usize].unit;
+        let known =
+            unit.names.keys().map(|name| &**name).chain(unit.imports.iter().map(|import| &*import.name));
+        match nearest(name, known.chain(Builtin::ALL.map(Builtin::name)).chain(self.bindings.globals())) {
+            Some(near) => error.note(format!("did you mean `{near}`?")),
+            None => error,
         }
     }
 

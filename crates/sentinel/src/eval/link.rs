@@ -84,6 +84,10 @@ impl Environment {
         self.globals.get(name)
     }
 
+    pub(crate) fn globals(&self) -> impl Iterator<Item = &str> {
+        self.globals.keys().map(String::as_str)
+    }
+
     /// Gives a standard import its configuration: `timezone` and `fixed_time` of `time`,
     /// `proxy_address` of `http`.
     pub fn configure(&mut self, import: impl Into<String>, settings: Data) {

@@ -253,7 +253,7 @@ impl Parser<'_> {
             Tok::Keyword(Kw::All) => self.quantifier(Quantifier::All)?,
             Tok::Keyword(Kw::Filter) => self.quantifier(Quantifier::Filter)?,
             Tok::Keyword(Kw::Map) => self.quantifier(Quantifier::Map)?,
-            _ => return Err(self.unexpected("an expression")),
+            _ => return Err(self.no_name("an expression")),
         };
         Ok(Expr { kind, span: start.to(self.last) })
     }

@@ -30,6 +30,9 @@ impl Parser<'_> {
 
     pub(super) fn statement(&mut self) -> Result<Stmt, Error> {
         let start = self.token.span;
+        if matches!(self.token.tok, Tok::Keyword(_)) && self.is_assigned()? {
+            return Err(self.no_name("a statement"));
+        }
         let kind = match self.token.tok {
             Tok::Keyword(Kw::If) => self.if_statement()?,
             Tok::Keyword(Kw::For) => self.for_statement()?,
@@ -57,17 +60,14 @@ impl Parser<'_> {
         Ok(Stmt { kind, span: start.to(self.last) })
     }
 
+    /// Whether the current token is followed by an operator that assigns to it.
+    pub(super) fn is_assigned(&self) -> Result<bool, Error> {
+        Ok(assignment(&self.peek()?.tok).is_some())
+    }
+
     fn simple_statement(&mut self, start: Span) -> Result<StmtKind, Error> {
         let target = self.expr()?;
-        let op = match self.token.tok {
-            Tok::Op(Op::Assign) => None,
-            Tok::Op(Op::PlusAssign) => Some(BinaryOp::Add),
-            Tok::Op(Op::MinusAssign) => Some(BinaryOp::Sub),
-            Tok::Op(Op::StarAssign) => Some(BinaryOp::Mul),
-            Tok::Op(Op::SlashAssign) => Some(BinaryOp::Div),
-            Tok::Op(Op::PercentAssign) => Some(BinaryOp::Rem),
-            _ => return Ok(StmtKind::Expr(target)),
-        };
+        let Some(op) = assignment(&self.token.tok) else { return Ok(StmtKind::Expr(target)) };
         let doc = self.doc_above(start);
         let span = target.span;
         let target = match target.kind {
@@ -200,4 +200,18 @@ impl Parser<'_> {
         let (body, end) = self.block()?;
         Ok(Func { params, body, end })
     }
+}
+
+/// What an operator that assigns does before: nothing for `=`. `None` for any other token.
+fn assignment(tok: &Tok) -> Option<Option<BinaryOp>> {
+    let Tok::Op(op) = tok else { return None };
+    Some(match op {
+        Op::Assign => None,
+        Op::PlusAssign => Some(BinaryOp::Add),
+        Op::MinusAssign => Some(BinaryOp::Sub),
+        Op::StarAssign => Some(BinaryOp::Mul),
+        Op::SlashAssign => Some(BinaryOp::Div),
+        Op::PercentAssign => Some(BinaryOp::Rem),
+        _ => return None,
+    })
 }

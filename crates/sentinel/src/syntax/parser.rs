@@ -45,6 +45,13 @@ pub(crate) fn marks(source: &Source) -> Result<HashMap<u32, Mark>, Error> {
     Ok(parser.marks.unwrap_or_default())
 }
 
+/// Whether data can be the default of a parameter: there is no null in it, at any depth.
+fn is_literal(data: &Data) -> bool {
+    !matches!(data, Data::Null | Data::Undefined)
+        && data.items().iter().all(is_literal)
+        && data.entries().iter().all(|(_, item)| is_literal(item))
+}
+
 pub(super) struct Parser<'s> {
     pub(super) source: &'s Source,
     lexer: Lexer<'s>,
@@ -147,6 +154,15 @@ impl<'s> Parser<'s> {
         error.at(self.source, self.token.span)
     }
 
+    /// The error of a place where a name can stand, but none does.
+    pub(super) fn no_name(&self, expected: &str) -> Error {
+        let error = self.unexpected(expected);
+        match self.token.tok {
+            Tok::Keyword(word) => error.note(format!("`{word}` is reserved and cannot be a name")),
+            _ => error,
+        }
+    }
+
     pub(super) fn error(&self, span: Span, message: impl Into<String>) -> Error {
         Error::new(ErrorKind::Syntax, message).at(self.source, span)
     }
@@ -169,11 +185,7 @@ impl<'s> Parser<'s> {
 
     pub(super) fn name(&mut self, what: &str) -> Result<Name, Error> {
         if self.token.tok != Tok::Ident {
-            let error = self.unexpected(what);
-            return Err(match self.token.tok {
-                Tok::Keyword(word) => error.note(format!("`{word}` is reserved and cannot be a name")),
-                _ => error,
-            });
+            return Err(self.no_name(what));
         }
         let span = self.advance()?.span;
         Ok(Name { text: self.intern(span), span })
@@ -197,21 +209,21 @@ impl<'s> Parser<'s> {
         let mut file = File { imports: Vec::new(), params: Vec::new(), body: Vec::new(), description: None };
         let start = self.skip_semicolons()?;
         file.description = self.description(start);
-        while self.is_kw(Kw::Import) {
+        while self.is_kw(Kw::Import) && !self.is_assigned()? {
             file.imports.push(self.import()?);
             self.end_statement()?;
         }
-        while self.is_kw(Kw::Param) {
+        while self.is_kw(Kw::Param) && !self.is_assigned()? {
             file.params.push(self.param()?);
             self.end_statement()?;
         }
         while self.token.tok != Tok::Eof {
-            if self.is_kw(Kw::Import) {
+            if self.is_kw(Kw::Import) && !self.is_assigned()? {
                 return Err(self
                     .error(self.token.span, "an import must be at the top of the file")
                     .note("imports come first, then parameters, then everything else"));
             }
-            if self.is_kw(Kw::Param) {
+            if self.is_kw(Kw::Param) && !self.is_assigned()? {
                 return Err(self
                     .error(self.token.span, "a parameter must be at the top of the file")
                     .note("imports come first, then parameters, then everything else"));
@@ -276,7 +288,7 @@ impl<'s> Parser<'s> {
                 .note("strings, numbers, `true`, `false`, and lists and maps of these")
         };
         match expr.kind {
-            ExprKind::Const(Data::Null | Data::Undefined) => Err(refused(expr.span)),
+            ExprKind::Const(data) if !is_literal(&data) => Err(refused(expr.span)),
             ExprKind::Const(data) => Ok(data),
             ExprKind::Name(name) if &*name == "true" => Ok(Data::Bool(true)),
             ExprKind::Name(name) if &*name == "false" => Ok(Data::Bool(false)),

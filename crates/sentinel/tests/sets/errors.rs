@@ -73,3 +73,37 @@ fn errors_without_a_place_are_shown_too() {
     let error = sentinel::Config::parse("x.json", "[]").unwrap_err();
     assert!(error.render().starts_with("error: the file must be a JSON object"));
 }
+
+#[test]
+fn a_reserved_word_is_explained_where_a_name_can_stand() {
+    for word in [
+        "all", "any", "as", "break", "case", "continue", "default", "else", "empty", "filter", "for", "func",
+        "if", "import", "map", "param", "return", "rule", "when", "in", "and", "not",
+    ] {
+        for source in [format!("{word} = 1"), format!("{word} += 1"), format!("x = 1\n{word} = 1")] {
+            let error = syntax(&source);
+            assert_eq!(
+                error.notes(),
+                [format!("`{word}` is reserved and cannot be a name")],
+                "{source}: {error}"
+            );
+        }
+    }
+    assert_eq!(syntax("x = 1 + when").notes(), ["`when` is reserved and cannot be a name"]);
+    assert_eq!(syntax("if = 1").to_string(), "p.sentinel:1:1: expected a statement, found the keyword `if`");
+}
+
+#[test]
+fn an_unknown_name_is_explained_by_the_nearest_known_one() {
+    for (source, near) in [
+        ("resources = 1\nmain = resourcs", "resources"),
+        ("import \"strings\"\nmain = string_s", "strings"),
+        ("main = lenght([])", "length"),
+        ("f = func(x) { return allowed_type }\nallowed_types = []\nmain = f(1)", "allowed_types"),
+    ] {
+        assert_eq!(runtime(source).notes(), [format!("did you mean `{near}`?")], "{source}");
+    }
+    // a short name is near to every other one
+    assert!(runtime("ab = 1\nmain = xy").notes().is_empty());
+    assert!(runtime("main = nowhere_at_all").notes().is_empty());
+}

@@ -29,7 +29,19 @@ fn a_parameter_without_value_and_default_is_an_error() {
 fn defaults_are_literals() {
     let source = "param a default \"x\"\nparam b default -1\nparam c default +1.5\nparam d default false\nparam e default [1, {\"k\": [true]}]\nmain = [a, b, c, d, e] is [\"x\", -1, 1.5, false, [1, {\"k\": [true]}]]";
     assert!(outcome(source, &[]).passed());
-    for default in ["x", "1 + 1", "null", "undefined", "func() { return 1 }", "[y]", "not true"] {
+    for default in [
+        "x",
+        "1 + 1",
+        "null",
+        "undefined",
+        "func() { return 1 }",
+        "[y]",
+        "not true",
+        "[null]",
+        "[1, [null]]",
+        "{\"a\": [null]}",
+        "[undefined]",
+    ] {
         let error = run(&format!("param p default {default}\nmain = true")).unwrap_err();
         assert_eq!(error.message(), "the default of a parameter must be a literal", "{default}");
     }
