@@ -3,81 +3,105 @@
 //! What is let through is named; everything else is left out, since the configuration, the variables and
 //! the planned values hold secrets in the clear with nothing beside them that says so.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::ground::Exact;
 
 /// Lists of resource changes, whose values are masked.
 const CHANGES: [&str; 2] = ["resource_changes", "resource_drift"];
 
-/// The parts of `terraform show -json` of a plan that everybody who may read the run may read. Values that
-/// terraform marked as sensitive are `null`; their places stay in `before_sensitive` and `after_sensitive`.
-pub(crate) fn redacted(plan: &Value) -> Value {
-    let mut document = Map::new();
-    document.insert("plan_format_version".into(), plan.get("format_version").cloned().unwrap_or_default());
-    document.insert("provider_format_version".into(), json!("1.0"));
-    document.insert("provider_schemas".into(), json!({}));
-    for key in ["terraform_version", "relevant_attributes", "applyable", "complete", "errored"] {
-        if let Some(value) = plan.get(key) {
-            document.insert(key.into(), value.clone());
-        }
-    }
-    for key in CHANGES {
-        let changes = plan.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        document.insert(key.into(), changes.iter().map(resource_change).collect());
-    }
-    if let Some(Value::Array(deferred)) = plan.get("deferred_changes") {
-        let masked = |change: &Value| {
-            let resource = change.get("resource_change").map(resource_change);
-            json!({ "reason": change.get("reason"), "resource_change": resource })
-        };
-        document.insert("deferred_changes".into(), deferred.iter().map(masked).collect());
-    }
-    let outputs = plan.get("output_changes").and_then(Value::as_object);
-    let outputs = outputs.into_iter().flatten().map(|(name, output)| (name.clone(), change(output)));
-    document.insert("output_changes".into(), Value::Object(outputs.collect()));
-    let variables = plan.get("variables").and_then(Value::as_object);
-    let variables = variables.into_iter().flatten().map(|(name, _)| (name.clone(), json!({})));
-    document.insert("variables".into(), Value::Object(variables.collect()));
-    Value::Object(document)
+/// What of a plan is passed on as it is.
+const KEPT: [&str; 5] = ["terraform_version", "relevant_attributes", "applyable", "complete", "errored"];
+
+/// What everybody who may read the run may read of its plan.
+#[derive(Debug, Serialize)]
+pub(crate) struct Redacted {
+    plan_format_version: Exact,
+    provider_format_version: &'static str,
+    provider_schemas: Empty,
+    variables: BTreeMap<String, Empty>,
+    #[serde(flatten)]
+    rest: BTreeMap<&'static str, Exact>,
 }
 
-fn resource_change(resource: &Value) -> Value {
-    let Some(fields) = resource.as_object() else { return Value::Null };
+/// `{}`
+#[derive(Debug, Default, Serialize)]
+struct Empty {}
+
+/// The parts of `terraform show -json` of a plan that everybody who may read the run may read. Values that
+/// terraform marked as sensitive are `null`; their places stay in `before_sensitive` and `after_sensitive`.
+pub(crate) fn redacted(plan: &Exact) -> Redacted {
+    let list = |key: &str| plan.get(key).and_then(Exact::as_array);
+    let mut rest: BTreeMap<&'static str, Exact> =
+        KEPT.iter().filter_map(|key| Some((*key, plan.get(key)?.clone()))).collect();
+    for key in CHANGES {
+        let changes = list(key).unwrap_or_default();
+        rest.insert(key, Exact::Array(changes.iter().map(resource_change).collect()));
+    }
+    if let Some(deferred) = list("deferred_changes") {
+        let masked = |change: &Exact| {
+            let reason = change.get("reason").cloned().unwrap_or_else(Exact::null);
+            let resource = change.get("resource_change").map_or_else(Exact::null, resource_change);
+            let fields = [("reason".to_owned(), reason), ("resource_change".to_owned(), resource)];
+            Exact::Object(fields.into())
+        };
+        rest.insert("deferred_changes", Exact::Array(deferred.iter().map(masked).collect()));
+    }
+    let entries = |key: &str| plan.get(key).and_then(Exact::as_object).into_iter().flatten();
+    let outputs = entries("output_changes").map(|(name, output)| (name.clone(), change(output)));
+    rest.insert("output_changes", Exact::Object(outputs.collect()));
+    Redacted {
+        plan_format_version: plan.get("format_version").cloned().unwrap_or_else(Exact::null),
+        provider_format_version: "1.0",
+        provider_schemas: Empty {},
+        variables: entries("variables").map(|(name, _)| (name.clone(), Empty {})).collect(),
+        rest,
+    }
+}
+
+fn resource_change(resource: &Exact) -> Exact {
+    let Some(fields) = resource.as_object() else { return Exact::null() };
     let kept = fields.iter().map(|(key, value)| {
         let value = if key == "change" { change(value) } else { value.clone() };
         (key.clone(), value)
     });
-    Value::Object(kept.collect())
+    Exact::Object(kept.collect())
 }
 
 /// `before` and `after` without what is sensitive in them.
-fn change(change: &Value) -> Value {
-    let Some(fields) = change.as_object() else { return Value::Null };
+fn change(change: &Exact) -> Exact {
+    let Some(fields) = change.as_object() else { return Exact::null() };
     let mut kept = fields.clone();
     for (side, marks) in [("before", "before_sensitive"), ("after", "after_sensitive")] {
         if let Some(value) = kept.get_mut(side) {
-            // terraform always writes the marks: without them nothing is known, and nothing is shown
-            mask(value, fields.get(marks).unwrap_or(&Value::Bool(true)));
+            match fields.get(marks) {
+                Some(marks) => mask(value, marks),
+                // terraform always writes the marks: without them nothing is known, and nothing is shown
+                None => *value = Exact::null(),
+            }
         }
     }
     // an unknown part of a change of identity or configuration text has no marks at all
     for key in ["generated_config", "before_identity", "after_identity"] {
         kept.remove(key);
     }
-    Value::Object(kept)
+    Exact::Object(kept)
 }
 
 /// `marks` has the shape of the value, with `true` where it is sensitive.
-fn mask(value: &mut Value, marks: &Value) {
+fn mask(value: &mut Exact, marks: &Exact) {
     match (marks, value) {
-        (Value::Bool(true), value) => *value = Value::Null,
-        (Value::Object(marks), Value::Object(fields)) => {
+        (marks, value) if marks.is_true() => *value = Exact::null(),
+        (Exact::Object(marks), Exact::Object(fields)) => {
             for (key, mark) in marks {
                 if let Some(field) = fields.get_mut(key) {
                     mask(field, mark);
                 }
             }
         }
-        (Value::Array(marks), Value::Array(items)) => {
+        (Exact::Array(marks), Exact::Array(items)) => {
             items.iter_mut().zip(marks).for_each(|(item, mark)| mask(item, mark));
         }
         _ => {}
@@ -86,6 +110,8 @@ fn mask(value: &mut Value, marks: &Value) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     /// Every text in it.
@@ -128,7 +154,8 @@ mod tests {
                 "unmarked": { "actions": ["create"], "before": null, "after": "SECRET-unmarked" },
             },
         });
-        let shown = redacted(&plan);
+        let plan = Exact::read(plan.to_string().as_bytes()).unwrap();
+        let shown = serde_json::to_value(redacted(&plan)).unwrap();
         assert!(!texts(&shown).contains("SECRET"), "{shown:#}");
         let after = &shown["resource_changes"][0]["change"];
         assert_eq!(
@@ -140,5 +167,12 @@ mod tests {
         assert_eq!(shown["variables"], json!({ "password": {} }));
         assert_eq!(shown["plan_format_version"], "1.2");
         assert!(shown["provider_schemas"].is_object());
+    }
+
+    #[test]
+    fn numbers_of_a_plan_are_passed_on_digit_by_digit() {
+        let plan = r#"{"output_changes":{"n":{"after":12345678901234567890123,"after_sensitive":false}}}"#;
+        let shown = serde_json::to_string(&redacted(&Exact::read(plan.as_bytes()).unwrap())).unwrap();
+        assert!(shown.contains(r#""after":12345678901234567890123"#), "{shown}");
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::{Digest, StateConflict};
 
@@ -23,14 +24,15 @@ pub struct StateMeta {
 }
 
 /// An output of a state.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct StateOutput {
     /// Its name.
     pub name: String,
     /// Its type, as terraform writes it: `"string"`, `["object",{…}]`.
     pub detailed_type: Value,
-    /// Its value, even if sensitive: who shows it has to look.
-    pub value: Value,
+    /// Its value as terraform wrote it, since its numbers may have more digits than 64 bits hold; even if sensitive:
+    /// who shows it has to look.
+    pub value: Box<RawValue>,
     /// Whether it was declared sensitive.
     pub sensitive: bool,
 }
@@ -39,13 +41,13 @@ impl StateOutput {
     /// The kind of the value in one word, as the API's `type` gives it: a map is an `object`, a list, set or
     /// tuple an `array`.
     pub fn type_name(&self) -> &'static str {
-        match &self.value {
-            Value::Null => "null",
-            Value::Bool(_) => "boolean",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
+        match self.value.get().as_bytes().first() {
+            Some(b'n') | None => "null",
+            Some(b't' | b'f') => "boolean",
+            Some(b'"') => "string",
+            Some(b'[') => "array",
+            Some(b'{') => "object",
+            Some(_) => "number",
         }
     }
 }
@@ -124,7 +126,7 @@ pub fn state_outputs(bytes: &[u8]) -> Result<Vec<StateOutput>, InvalidState> {
     }
     #[derive(Deserialize)]
     struct Output {
-        value: Value,
+        value: Box<RawValue>,
         #[serde(rename = "type")]
         detailed_type: Value,
         #[serde(default)]
@@ -225,6 +227,25 @@ mod tests {
         let seen: Vec<_> = outputs.iter().map(|o| (o.name.as_str(), o.type_name(), o.sensitive)).collect();
         assert_eq!(seen, [("plain", "string", false), ("secret", "object", true)]);
         assert_eq!(outputs[1].detailed_type, json!(["object", { "n": "number" }]));
+    }
+
+    #[test]
+    fn an_output_is_kept_digit_by_digit_and_its_kind_is_told() {
+        let table = [
+            ("12345678901234567890123", "number"),
+            ("-0.1000000000000000055511151231257827", "number"),
+            ("null", "null"),
+            ("true", "boolean"),
+            ("\"3\"", "string"),
+            ("[1]", "array"),
+            ("{\"a\":1}", "object"),
+        ];
+        for (value, kind) in table {
+            let mut file = file(7);
+            file["outputs"] = json!({ "o": { "value": "VALUE", "type": "dynamic" } });
+            let outputs = state_outputs(file.to_string().replace("\"VALUE\"", value).as_bytes()).unwrap();
+            assert_eq!((outputs[0].value.get(), outputs[0].type_name()), (value, kind));
+        }
     }
 
     #[test]

@@ -62,8 +62,11 @@ async fn the_states_of_real_applies_follow_each_other_and_those_of_others_do_not
     let first = take(&store, &file).await.unwrap();
     assert!(first.meta.serial > 0 && !first.meta.terraform_version.is_empty());
     let outputs = state_outputs(&fs::read(&file).unwrap()).unwrap();
-    let seen: Vec<_> = outputs.iter().map(|o| (o.name.as_str(), &o.value, o.sensitive)).collect();
-    assert_eq!(seen, [("password", &json!({ "pin": "1234" }), true), ("size", &json!(1), false)]);
+    let value = |output: &store::StateOutput| -> serde_json::Value {
+        serde_json::from_str(output.value.get()).unwrap()
+    };
+    let seen: Vec<_> = outputs.iter().map(|o| (o.name.as_str(), value(o), o.sensitive)).collect();
+    assert_eq!(seen, [("password", json!({ "pin": "1234" }), true), ("size", json!(1), false)]);
     assert_eq!(outputs[0].detailed_type, json!(["object", { "pin": "string" }]));
 
     // an apply without changes leaves the state as it was

@@ -3,6 +3,8 @@
 use std::str::FromStr;
 
 use lifecycle::id::StateVersionId;
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use store::{Digest, StateOutput, StateVersion};
 
@@ -105,23 +107,33 @@ const OUTPUT: &str = "state-version-outputs";
 
 /// An output in a list: a sensitive value is `null`.
 pub(crate) fn listed_output(version: StateVersionId, output: &StateOutput) -> Resource {
-    let value = if output.sensitive { &Value::Null } else { &output.value };
-    with_value(version, output, value)
+    with_value(version, output, (!output.sensitive).then_some(&*output.value))
 }
 
 /// An output that was asked for by its id: with its value, even if sensitive.
 pub(crate) fn single_output(version: StateVersionId, output: &StateOutput) -> Resource {
-    with_value(version, output, &output.value)
+    with_value(version, output, Some(&output.value))
 }
 
-fn with_value(version: StateVersionId, output: &StateOutput, value: &Value) -> Resource {
-    let attributes = json!({
-        "name": output.name,
-        "sensitive": output.sensitive,
-        "type": output.type_name(),
-        "detailed-type": output.detailed_type,
-        "value": value,
-    });
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Output<'a> {
+    name: &'a str,
+    sensitive: bool,
+    r#type: &'static str,
+    detailed_type: &'a Value,
+    /// As terraform wrote it.
+    value: Option<&'a RawValue>,
+}
+
+fn with_value(version: StateVersionId, output: &StateOutput, value: Option<&RawValue>) -> Resource {
+    let attributes = Output {
+        name: &output.name,
+        sensitive: output.sensitive,
+        r#type: output.type_name(),
+        detailed_type: &output.detailed_type,
+        value,
+    };
     let id = OutputId::of(version, &output.name);
     let path = format!("/api/v2/state-version-outputs/{id}");
     Resource::new(OUTPUT, id, attributes).link("self", path)
@@ -151,7 +163,7 @@ mod tests {
         StateOutput {
             name: "password".into(),
             detailed_type: json!("string"),
-            value: json!("hunter2"),
+            value: serde_json::value::to_raw_value("hunter2").unwrap(),
             sensitive,
         }
     }
@@ -170,6 +182,10 @@ mod tests {
         assert_eq!(value(listed_output(id, &output(true))), Value::Null);
         assert_eq!(value(listed_output(id, &output(false))), json!("hunter2"));
         assert_eq!(value(single_output(id, &output(true))), json!("hunter2"));
+        let mut large = output(false);
+        large.value = RawValue::from_string("12345678901234567890123".to_owned()).unwrap();
+        let shown = serde_json::to_string(&listed_output(id, &large)).unwrap();
+        assert!(shown.contains(r#""value":12345678901234567890123"#), "{shown}");
     }
 
     #[test]

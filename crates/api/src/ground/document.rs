@@ -7,6 +7,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 /// The media type of every document.
@@ -76,11 +77,11 @@ pub(crate) fn null() -> Relationship {
 }
 
 /// A resource with its attributes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Resource {
     #[serde(flatten)]
     identifier: Identifier,
-    attributes: Value,
+    attributes: Box<RawValue>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     relationships: BTreeMap<&'static str, Relationship>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -91,7 +92,7 @@ impl Resource {
     /// `attributes` is one of our own structs, whose fields are plain data.
     pub(crate) fn new(kind: &'static str, id: impl Display, attributes: impl Serialize) -> Self {
         #[expect(clippy::expect_used, reason = "attributes have text keys and no value that JSON lacks")]
-        let attributes = serde_json::to_value(attributes).expect("attributes are plain data");
+        let attributes = to_raw_value(&attributes).expect("attributes are plain data");
         let identifier = Identifier::new(kind, id);
         Self { identifier, attributes, relationships: BTreeMap::new(), links: BTreeMap::new() }
     }
