@@ -120,7 +120,7 @@ async fn a_workspace_is_locked_and_unlocked() {
         Some(0)
     );
     let shown = text(&cli(&world, "reader", &["workspace", "show", "net"]).await.stdout);
-    assert!(shown.contains("holiday") && shown.contains("operator"), "{shown}");
+    assert!(shown.contains("by operator since 2") && shown.contains(": holiday"), "{shown}");
     assert_eq!(code(&cli(&world, "operator", &["workspace", "unlock", "net"]).await), Some(0));
 }
 

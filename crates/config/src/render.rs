@@ -1,4 +1,4 @@
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::SourceFile;
@@ -20,7 +20,7 @@ fn group<'a>(finding: &'a Diagnostic, source: &'a SourceFile) -> Group<'a> {
     };
     let title = level.primary_title(&finding.message).id(finding.code.as_str());
     let mut group = match &finding.location {
-        None => Group::with_title(title),
+        None => title.element(Origin::path(&finding.file)),
         Some(place) => {
             let label = (!finding.label.is_empty()).then_some(finding.label.as_str());
             let primary = AnnotationKind::Primary.span(place.span.clone()).label(label);

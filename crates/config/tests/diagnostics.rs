@@ -166,7 +166,8 @@ fn a_file_that_cannot_be_read_is_a_finding_without_a_place() {
         path.display()
     );
     assert_eq!(found.to_string(), expected);
-    assert!(found.render(false).contains("can't read the config file"));
+    let shown = found.render(false);
+    assert!(shown.contains("can't read the config file") && shown.contains("missing.hcl"), "{shown}");
     assert!(serde_json::to_value(&found).unwrap()[0]["line"].is_null());
 }
 

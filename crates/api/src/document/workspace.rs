@@ -160,6 +160,7 @@ fn attributes(workspace: &Workspace, view: &View) -> Value {
         "signalbox": {
             "source": settings.map(|settings| source(&settings.source)),
             "terraform-version-unknown": view.terraform_version.err(),
+            "locked-at": workspace.lock.as_ref().map(|lock| lock.at),
             "removed-at": workspace.removed_at,
         },
     })

@@ -58,6 +58,7 @@ pub struct Workspace {
 struct Own {
     source: Option<Source>,
     terraform_version_unknown: Option<String>,
+    locked_at: Option<Timestamp>,
 }
 
 /// Where the terraform configuration of a workspace comes from.
@@ -85,6 +86,11 @@ impl Workspace {
     /// Where its terraform configuration comes from; `None` for one that was removed from the config file.
     pub fn source(&self) -> Option<&Source> {
         self.signalbox.source.as_ref()
+    }
+
+    /// When a person locked it.
+    pub fn locked_at(&self) -> Option<Timestamp> {
+        self.signalbox.locked_at
     }
 
     /// Why the daemon does not know the version of its terraform.

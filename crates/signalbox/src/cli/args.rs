@@ -1,5 +1,6 @@
 //! The command line as `--help` shows it.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -276,8 +277,8 @@ pub(crate) struct ListArgs {
     #[arg(long, short, value_name = "STATE", value_enum)]
     pub(crate) state: Vec<StateFilter>,
     /// At most so many
-    #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 20)]
-    pub(crate) limit: usize,
+    #[arg(long, short = 'n', value_name = "NUMBER", default_value = "20")]
+    pub(crate) limit: NonZeroUsize,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -412,6 +413,7 @@ mod tests {
             "run show network-prod",
             "run show run-../../x",
             "run list --state finished",
+            "run list --limit 0",
             "logs --stage init run-CZcmD7eagjhyX1vN",
             "sentinel",
             "sentinel test --run",

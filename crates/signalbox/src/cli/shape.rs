@@ -180,6 +180,8 @@ pub(crate) struct WorkspaceShape<'a> {
     working_directory: &'a str,
     locked: bool,
     locked_reason: &'a str,
+    /// When a user locked it.
+    locked_at: Option<Timestamp>,
     /// The user that holds the lock.
     locked_by_user: Option<&'a str>,
     /// The run that holds it.
@@ -206,6 +208,7 @@ impl<'a> WorkspaceShape<'a> {
             working_directory: &workspace.working_directory,
             locked: workspace.locked,
             locked_reason: &workspace.locked_reason,
+            locked_at: workspace.locked_at(),
             locked_by_user: user,
             locked_by_run: run,
             current_run: workspace.current_run.as_deref().map(RunShape::new),

@@ -102,7 +102,7 @@ fn show_text(workspace: &Workspace, now: Timestamp, paint: Paint) -> String {
     let run = workspace.current_run.as_deref();
     field("State", &run.map_or_else(|| "no runs yet".to_owned(), |run| paint.state(run)));
     field("Run", &run.map(|run| safe::line(&run.id)).unwrap_or_default());
-    field("Lock", &lock(workspace));
+    field("Lock", &lock(workspace, now));
     field("Auto-apply", if workspace.auto_apply { "on" } else { "off" });
     match workspace.source() {
         Some(Source::Git { url, r#ref }) => {
@@ -122,11 +122,13 @@ fn show_text(workspace: &Workspace, now: Timestamp, paint: Paint) -> String {
     text
 }
 
-fn lock(workspace: &Workspace) -> String {
+fn lock(workspace: &Workspace, now: Timestamp) -> String {
     let reason = safe::line(&workspace.locked_reason);
+    let since = workspace.locked_at().map(|at| format!(" since {}", time::exact_and_ago(at, now)));
+    let since = since.unwrap_or_default();
     match &workspace.locked_by {
-        Some(LockedBy::User(name)) if reason.is_empty() => format!("by {}", safe::line(name)),
-        Some(LockedBy::User(name)) => format!("by {}: {reason}", safe::line(name)),
+        Some(LockedBy::User(name)) if reason.is_empty() => format!("by {}{since}", safe::line(name)),
+        Some(LockedBy::User(name)) => format!("by {}{since}: {reason}", safe::line(name)),
         Some(LockedBy::Run(id)) => format!("held by {}", safe::line(id)),
         None if workspace.locked => "locked".to_owned(),
         None => "not locked".to_owned(),

@@ -107,16 +107,17 @@ async fn find(args: &ListArgs, context: &Context) -> Result<Vec<Run>, Failure> {
     statuses.dedup();
     let filter = RunFilter { workspace_id, statuses };
     // one size for all pages: their numbers count in it
-    let size = args.limit.clamp(1, PAGE_SIZE);
+    let limit = args.limit.get();
+    let size = limit.min(PAGE_SIZE);
     let mut runs = Vec::new();
     let mut next = Some(1);
-    while let Some(number) = next.filter(|_| runs.len() < args.limit) {
+    while let Some(number) = next.filter(|_| runs.len() < limit) {
         let page = context.client.runs(&filter, number, u32::try_from(size).unwrap_or(u32::MAX)).await?;
         next = page.next_page().filter(|next| *next > number);
         let wanted = |run: &Run| args.state.is_empty() || args.state.iter().any(|state| state.matches(run));
         runs.extend(page.items.into_iter().filter(wanted));
     }
-    runs.truncate(args.limit);
+    runs.truncate(limit);
     Ok(runs)
 }
 
