@@ -93,6 +93,9 @@ async fn what_is_not_there_and_what_one_may_not_see_are_the_same_404() {
         "/api/v2/runs/../../etc/passwd".to_owned(),
         "/api/v2/runs/plan-4444444444444444".to_owned(),
         "/api/v2/nothing".to_owned(),
+        "/api/v2/runs/%FF".to_owned(),
+        "/api/v2/organizations/acme/workspaces/%FF".to_owned(),
+        "/api/signalbox/v1/runs/%FF/logs/plan/stream".to_owned(),
     ];
     for path in paths {
         let error = server.get("operator", &path).await.ok(404);

@@ -16,7 +16,7 @@ pub(crate) use document::{Document, Identifier, Included, Relationship, Resource
 pub(crate) use error::{ApiError, Fault, Result};
 pub(crate) use exact::Exact;
 pub(crate) use layers::layered;
-pub(crate) use path::{Id, Identity, Name, identity};
+pub(crate) use path::{Id, Identity, Name, Names, identity};
 pub(crate) use query::{Include, Query};
 pub use secret::LogKeyError;
 pub(crate) use secret::{LogKey, Secret};

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use lifecycle::id::Kind;
+use serde::de::DeserializeOwned;
 
 use super::ApiError;
 
@@ -42,7 +43,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Name {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        path.map(|Path(name)| Self(name)).map_err(|_| ApiError::no_such_endpoint())
+        Names::from_request_parts(parts, state).await.map(|Names(name)| Self(name))
+    }
+}
+
+/// All variables of a path, as they are: a tuple of strings. What is no text names nothing.
+pub(crate) struct Names<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Names<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        path.map(|Path(names)| Self(names)).map_err(|_| ApiError::no_such_endpoint())
     }
 }

@@ -1,7 +1,7 @@
 //! Logs without a token: the secret is in the path (tfe-api.md 4.10).
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
@@ -10,7 +10,7 @@ use lifecycle::Stage;
 use lifecycle::id::RunId;
 
 use crate::document::stage;
-use crate::ground::{ApiError, Query, Result, Secret};
+use crate::ground::{ApiError, Names, Query, Result, Secret};
 use crate::{ApiState, log};
 
 pub(super) fn router() -> Router<ApiState> {
@@ -19,7 +19,7 @@ pub(super) fn router() -> Router<ApiState> {
 
 async fn read(
     State(api): State<ApiState>,
-    Path((run, stage, secret)): Path<(String, String, String)>,
+    Names((run, stage, secret)): Names<(String, String, String)>,
     query: Query,
 ) -> Result<impl IntoResponse> {
     let not_found = || ApiError::not_found("log");

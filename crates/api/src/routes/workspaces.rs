@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use axum::Router;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use lifecycle::id::WorkspaceId;
@@ -13,7 +12,7 @@ use store::{Run, Workspace};
 
 use super::Reader;
 use crate::ApiState;
-use crate::ground::{ApiError, Document, Id, Include, Included, Name, Query, Reason, Result, User};
+use crate::ground::{ApiError, Document, Id, Include, Included, Name, Names, Query, Reason, Result, User};
 
 const INCLUDES: [&str; 15] = [
     "organization",
@@ -60,7 +59,7 @@ async fn read(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> R
 
 async fn read_by_name(
     reader: Reader,
-    Path((organization, name)): Path<(String, String)>,
+    Names((organization, name)): Names<(String, String)>,
     query: Query,
 ) -> Result<Document> {
     reader.user.organization(&organization)?;
@@ -163,7 +162,7 @@ async fn change(reader: Reader, Id(workspace): Id<WorkspaceId>) -> Result<Status
 
 async fn change_by_name(
     reader: Reader,
-    Path((organization, name)): Path<(String, String)>,
+    Names((organization, name)): Names<(String, String)>,
 ) -> Result<StatusCode> {
     reader.user.organization(&organization)?;
     reader.workspace_by_name(&name).await?;

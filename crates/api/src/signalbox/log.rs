@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use base64::Engine as _;
@@ -16,7 +15,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::sse::{self, Broken, Outlet, REREAD};
 use crate::ApiState;
 use crate::document::stage::is_over;
-use crate::ground::{ApiError, Query, Result, User, identity};
+use crate::ground::{ApiError, Names, Query, Result, User, identity};
 use crate::log;
 use crate::routes::{Reader, stage_of};
 
@@ -27,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// one `end` with the length of the whole.
 pub(super) async fn stream(
     reader: Reader,
-    Path((run, stage)): Path<(String, String)>,
+    Names((run, stage)): Names<(String, String)>,
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response> {
