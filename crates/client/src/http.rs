@@ -57,11 +57,14 @@ impl Client {
 
         // fails if another part of the process has chosen one already, which is as good
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
+        let mut http = reqwest::Client::builder()
             .user_agent(concat!("signalbox/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT_TIMEOUT)
-            .build()
-            .map_err(|error| bad_address(innermost(&error)))?;
+            .connect_timeout(CONNECT_TIMEOUT);
+        if is_loopback(&base) {
+            // a proxy has another loopback, and would be shown the token
+            http = http.no_proxy();
+        }
+        let http = http.build().map_err(|error| bad_address(innermost(&error)))?;
         Ok(Self { http, authorization, base, patience: PATIENCE, organization: Arc::default() })
     }
 
@@ -212,6 +215,16 @@ impl Client {
     }
 }
 
+/// Whether it is this machine that is meant.
+fn is_loopback(address: &Url) -> bool {
+    match address.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
 pub(crate) fn unexpected(url: &Url, why: impl std::fmt::Display) -> ClientError {
     ClientError::Unexpected { url: url.clone(), why: why.to_string() }
 }
@@ -235,6 +248,22 @@ mod tests {
         }
         for token in ["", "a b", "a\nb", "ä"] {
             assert!(matches!(Client::new("http://host", token), Err(ClientError::BadToken)), "{token:?}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_reached_without_a_proxy() {
+        for (address, loopback) in [
+            ("http://127.0.0.1:8080", true),
+            ("http://127.9.9.9", true),
+            ("http://[::1]:8080", true),
+            ("http://localhost", true),
+            ("http://a.localhost", true),
+            ("http://localhost.example", false),
+            ("http://10.0.0.1", false),
+            ("https://signalbox.example", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(address).unwrap()), loopback, "{address}");
         }
     }
 
