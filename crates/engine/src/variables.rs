@@ -1,6 +1,8 @@
 //! Values of terraform variables that come with a run: HCL literals (tfe-api.md 2.18).
 
 use hcl::eval::{Context, Evaluate};
+use hcl::expr::{Expression, ObjectKey, Operation, UnaryOp, UnaryOperator};
+use hcl::template::{Element, Template};
 use serde_json::Value;
 
 /// The value that an HCL literal stands for: `"\"abc\""` is the text abc, `"[1, 2]"` a list.
@@ -8,7 +10,7 @@ use serde_json::Value;
 /// # Errors
 /// In words, when the text is no expression, or is more than a literal.
 pub(crate) fn literal(text: &str) -> Result<Value, String> {
-    let expression: hcl::Expression = hcl::parse(&format!("value = {text}\n"))
+    let expression: Expression = hcl::parse(&format!("value = {text}\n"))
         .map_err(|error| format!("is no HCL literal (a string needs its quotes): {}", first_line(&error)))
         .and_then(|body| match body.attributes().count() {
             1 => Ok(body.into_iter().next()),
@@ -17,10 +19,38 @@ pub(crate) fn literal(text: &str) -> Result<Value, String> {
         .and_then(|structure| structure.into_attribute())
         .map(|attribute| attribute.expr)
         .ok_or_else(|| "is no HCL literal".to_owned())?;
+    // an expression of a few bytes can take hours and all the memory there is
+    if !is_literal(&expression) {
+        return Err("is no HCL literal: it has to be a value, not something to work out".to_owned());
+    }
     let value = expression
         .evaluate(&Context::new())
         .map_err(|error| format!("is no HCL literal: {}", first_line(&error)))?;
     serde_json::to_value(value).map_err(|error| format!("can't be written as JSON: {error}"))
+}
+
+/// Whether there is nothing to work out in it: its value is not larger than its text.
+fn is_literal(expression: &Expression) -> bool {
+    match expression {
+        Expression::Null | Expression::Bool(_) | Expression::Number(_) | Expression::String(_) => true,
+        Expression::Array(items) => items.iter().all(is_literal),
+        Expression::Object(object) => object.iter().all(|(key, value)| {
+            let key = match key {
+                ObjectKey::Expression(key) => is_literal(key),
+                _ => true,
+            };
+            key && is_literal(value)
+        }),
+        // a heredoc
+        Expression::TemplateExpr(text) => Template::from_expr(text)
+            .is_ok_and(|text| text.elements().iter().all(|element| matches!(element, Element::Literal(_)))),
+        Expression::Parenthesis(inner) => is_literal(inner),
+        Expression::Operation(operation) => matches!(
+            &**operation,
+            Operation::Unary(UnaryOp { operator: UnaryOperator::Neg, expr: Expression::Number(_) })
+        ),
+        _ => false,
+    }
 }
 
 fn first_line(error: &impl std::fmt::Display) -> String {
@@ -46,7 +76,12 @@ mod tests {
             ("3", json!(3)),
             ("true", json!(true)),
             ("null", json!(null)),
+            ("-3", json!(-3)),
+            ("(0.5)", json!(0.5)),
+            (r#""a $${b} %%{c}""#, json!("a ${b} %{c}")),
+            ("<<END\na $${b}\nEND", json!("a ${b}\n")),
             (r#"["a", 2]"#, json!(["a", 2])),
+            (r#"{ "a b" = 1, (2) = 3 }"#, json!({"a b": 1, "2": 3})),
             (r#"{ a = { b = "c" } }"#, json!({"a": {"b": "c"}})),
         ] {
             assert_eq!(literal(text), Ok(value), "{text}");
@@ -55,7 +90,25 @@ mod tests {
 
     #[test]
     fn what_is_no_literal_is_refused_in_words() {
-        for text in ["abc", "", "var.x", "file(\"/etc/passwd\")", "1\nother = 2", "\"open", "a = 1"] {
+        for text in [
+            "abc",
+            "",
+            "var.x",
+            "file(\"/etc/passwd\")",
+            "1\nother = 2",
+            "\"open",
+            "a = 1",
+            // each can be made as large as one likes
+            "[for a in [1] : a]",
+            "{for a in [1] : a => a}",
+            "1 + 1",
+            "true ? 1 : 2",
+            "[1][0]",
+            "[[1]][*]",
+            r#""${1}""#,
+            r#""%{for a in [1]}x%{endfor}""#,
+            "<<END\n%{for a in [1]}x%{endfor}\nEND",
+        ] {
             assert!(literal(text).is_err(), "{text}");
         }
     }
