@@ -137,3 +137,13 @@ async fn a_second_daemon_on_the_same_data_is_refused() {
     world.reaches(&run, "Needs Confirmation").await;
     world.act("operator", &run, RunAction::Discard).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_log_that_nobody_reads_any_more_ends_no_daemon() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    world.daemon().close_log();
+    for last in ["Applied", "No Changes"] {
+        let run = world.queue_as("operator", "net", auto_apply()).await;
+        world.reaches(&run, last).await;
+    }
+}

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ pub const BINARY: &str = env!("CARGO_BIN_EXE_signalbox");
 pub struct Daemon {
     child: Child,
     log: Arc<Mutex<String>>,
+    reading: Arc<AtomicBool>,
     /// `http://127.0.0.1:PORT`.
     pub address: String,
 }
@@ -32,9 +34,10 @@ impl Daemon {
             .expect("the binary starts");
         let stderr = child.stderr.take().expect("its log is a pipe");
         let log = Arc::new(Mutex::new(String::new()));
+        let reading = Arc::new(AtomicBool::new(true));
         let (ready, is_ready) = std::sync::mpsc::channel();
         std::thread::spawn({
-            let log = log.clone();
+            let (log, reading) = (log.clone(), reading.clone());
             move || {
                 for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                     if let Some(address) = ready_at(&line) {
@@ -43,11 +46,14 @@ impl Daemon {
                     let mut log = log.lock().expect("nobody panics with the log");
                     log.push_str(&line);
                     log.push('\n');
+                    if !reading.load(Ordering::Relaxed) {
+                        return;
+                    }
                 }
             }
         });
         match is_ready.recv_timeout(Duration::from_secs(30)) {
-            Ok(address) => Self { child, log, address: format!("http://{address}") },
+            Ok(address) => Self { child, log, reading, address: format!("http://{address}") },
             Err(_) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -64,6 +70,11 @@ impl Daemon {
     /// What it has logged so far, one JSON object a line.
     pub fn log(&self) -> String {
         self.log.lock().expect("nobody panics with the log").clone()
+    }
+
+    /// Closes the other end of its log, as soon as it has written a further line.
+    pub fn close_log(&self) {
+        self.reading.store(false, Ordering::Relaxed);
     }
 
     /// `kill -9`.
