@@ -1,5 +1,9 @@
 //! The config file while the daemon runs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use client::NewRun;
 use rustix::process::Signal;
 
@@ -17,6 +21,31 @@ async fn a_changed_file_is_taken_over_without_a_restart() {
     std::fs::write(world.config_file(), format!("{config}\nworkspace \"added\"{added}")).unwrap();
     let run = world.queue("added").await;
     world.reaches(&run, "Needs Confirmation").await;
+}
+
+#[tokio::test]
+async fn a_change_is_taken_over_although_something_beside_the_file_is_never_quiet() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    world.workspace("net").await;
+    let (noise, over) = (world.path().join("noise"), Arc::new(AtomicBool::new(false)));
+    let busy = std::thread::spawn({
+        let over = over.clone();
+        move || {
+            while !over.load(Ordering::Relaxed) {
+                std::fs::write(&noise, "x").unwrap();
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    });
+    let config = std::fs::read_to_string(world.config_file()).unwrap();
+    std::fs::write(world.config_file(), config.replace("acme", "umbrella")).unwrap();
+    wait_for("the file is taken over", async || world.daemon().log().contains("taken over").then_some(()))
+        .await;
+    over.store(true, Ordering::Relaxed);
+    busy.join().unwrap();
+    // which is no reason for a restart
+    assert_eq!(world.client("owner").organization().await.unwrap(), "umbrella");
+    assert!(!world.daemon().log().contains("restart the daemon"));
 }
 
 #[tokio::test]

@@ -14,6 +14,8 @@ use crate::cli::check::check_policy_sets;
 
 /// Editors write a file in several steps: wait until they are done.
 const QUIET: Duration = Duration::from_millis(150);
+/// But not for ever: something else beside the file may never be quiet.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Takes over every change of the file, until the daemon ends. A bad file changes nothing, and is reported.
 ///
@@ -28,7 +30,10 @@ pub(super) async fn follow(file: PathBuf, engine: Engine, mut hangup: Signal, mu
         let asked = tokio::select! {
             _ = hangup.recv() => true,
             Some(()) = changes.recv() => {
-                while let Ok(Some(())) = tokio::time::timeout(QUIET, changes.recv()).await {}
+                let settling = async {
+                    while let Ok(Some(())) = tokio::time::timeout(QUIET, changes.recv()).await {}
+                };
+                let _ = tokio::time::timeout(PATIENCE, settling).await;
                 false
             }
         };
@@ -100,7 +105,6 @@ fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
         ("server.listen", a.listen != b.listen),
         ("server.data_dir", a.data_dir != b.data_dir),
         ("server.public_url", a.public_url != b.public_url),
-        ("organization", before.organization != after.organization),
     ]
     .into_iter()
     .filter_map(|(setting, changed)| changed.then_some(setting))
