@@ -1,8 +1,10 @@
 //! The command line, as people and scripts use it.
 
-use std::process::Output;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Output, Stdio};
 
 use client::NewRun;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::policies::SOFT;
@@ -252,6 +254,36 @@ fn the_demo_shows_what_it_promises_and_leaves_nothing_behind() {
     let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().flatten().map(|entry| entry.path()).collect();
     assert!(left.is_empty(), "left behind: {left:?}");
     assert!(crate::support::processes::alive_below(home.path(), None).is_empty());
+}
+
+#[test]
+fn a_demo_that_is_told_to_end_leaves_nothing_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let mut demo = crate::support::command(home.path())
+        .env("TMPDIR", home.path())
+        .args(["demo", "--yes"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let plan = BufReader::new(demo.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(plan.into_iter().any(|line| line.contains("Terraform will perform")), "it has begun");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&demo), Signal::TERM).unwrap();
+    assert_eq!(demo.wait().unwrap().code(), Some(130));
+    let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().flatten().map(|entry| entry.path()).collect();
+    assert!(left.is_empty(), "left behind: {left:?}");
+    assert!(crate::support::processes::alive_below(home.path(), None).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_on_this_machine_is_reached_whatever_proxy_is_set() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    world.workspace("net").await;
+    let output = tokio::task::block_in_place(|| {
+        let mut command = world.cli("operator");
+        command.env("http_proxy", "http://127.0.0.1:9").args(["workspace", "list"]).output().unwrap()
+    });
+    assert_eq!(code(&output), Some(0), "{}", text(&output.stderr));
 }
 
 /// The first string of this name anywhere in a document.

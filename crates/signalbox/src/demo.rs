@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use client::{Client, NewRun};
 use config::{Config, Host, SystemHost, TokenDigest};
 use tempfile::TempDir;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::args::DemoArgs;
 use crate::cli::context::Context;
@@ -41,6 +42,14 @@ pub(crate) async fn run(args: &DemoArgs, output: Output) -> anyhow::Result<ExitC
     if !args.yes && !output.can_ask {
         anyhow::bail!("the demo asks before it applies: run it at a terminal, or with --yes");
     }
+    // listened to before there is anything to leave behind
+    let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    let told_to_end = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    };
     let dir = tempfile::Builder::new().prefix("signalbox-demo-").tempdir()?;
     let token = token::generate()?;
     let config = lay_out(&dir, &token)?;
@@ -55,7 +64,10 @@ pub(crate) async fn run(args: &DemoArgs, output: Output) -> anyhow::Result<ExitC
         "A daemon listens on {address} and keeps everything in {}, for as long as this takes.",
         dir.path().display()
     ));
-    let shown = show.three_runs().await;
+    let shown = tokio::select! {
+        shown = show.three_runs() => shown,
+        () = told_to_end => Ok(Exit::Interrupted),
+    };
     let ended = show.end_what_is_left().await;
     daemon.stop().await;
     dir.close().context("the demo's directory can't be removed")?;
