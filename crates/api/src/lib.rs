@@ -6,6 +6,7 @@
 //! document    records to resources: pure
 //! routes      the dialect: who may, what is read, what is asked of the engine
 //! signalbox   what the dialect lacks, under /api/signalbox/v1: SSE, the run as policies see it
+//! serve       connections and their limits
 //! ```
 //!
 //! Invariants:
@@ -25,22 +26,16 @@ mod log;
 mod org_queue;
 mod redact;
 mod routes;
+mod serve;
 mod signalbox;
 mod state;
 
-use std::io;
-use std::time::Duration;
-
 use axum::Router;
-use axum::serve::ListenerExt as _;
-use tokio::net::TcpListener;
 
 use crate::ground::ApiError;
 pub use crate::ground::LogKeyError;
+pub use crate::serve::serve;
 pub use crate::state::ApiState;
-
-/// How long requests that are under way may take after the shutdown has begun.
-const DRAIN: Duration = Duration::from_secs(10);
 
 /// Every endpoint.
 pub fn router(state: ApiState) -> Router {
@@ -51,32 +46,4 @@ pub fn router(state: ApiState) -> Router {
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
         .with_state(state);
     ground::layered(router)
-}
-
-/// Serves until the state's shutdown is cancelled: then streams end, other requests get ten seconds, and
-/// this returns.
-///
-/// # Errors
-/// When the listener fails.
-pub async fn serve(listener: TcpListener, state: ApiState) -> io::Result<()> {
-    let shutdown = state.shutdown().clone();
-    // small events are to leave at once
-    let listener = listener.tap_io(|connection| {
-        if let Err(error) = connection.set_nodelay(true) {
-            tracing::debug!(%error, "a connection stays slow");
-        }
-    });
-    let served =
-        axum::serve(listener, router(state)).with_graceful_shutdown(shutdown.clone().cancelled_owned());
-    let drained = async {
-        shutdown.cancelled().await;
-        tokio::time::sleep(DRAIN).await;
-    };
-    tokio::select! {
-        result = served => result,
-        () = drained => {
-            tracing::warn!("requests that did not end were cut off");
-            Ok(())
-        }
-    }
 }

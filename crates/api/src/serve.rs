@@ -1,0 +1,281 @@
+//! Connections: how many there may be, how long each may be silent, and how they end.
+//!
+//! Nobody needs a token to open a connection, so nobody may keep one for nothing, and connections together may not
+//! take the descriptors that the daemon needs for itself.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use rustix::net::sockopt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tower_http::timeout::RequestBodyTimeoutLayer;
+
+use crate::{ApiState, router};
+
+/// How long requests that are under way may take after the shutdown has begun.
+const DRAIN: Duration = Duration::from_secs(10);
+/// Pause after an accept that failed, for want of descriptors mostly.
+const BREATH: Duration = Duration::from_millis(500);
+/// When a connection whose other end is silent is asked whether it is still there, and how often.
+const KEEP_ALIVE: (Duration, Duration, u32) = (Duration::from_secs(60), Duration::from_secs(15), 4);
+
+/// How long clients may be silent.
+#[derive(Debug, Clone, Copy)]
+struct Silence {
+    /// From the connection to the first byte.
+    before_first: Duration,
+    /// From the first byte, or the end of a request, to the end of the next request's head. Go's clients drop an
+    /// idle connection after 90 seconds; this is longer, so that they and not we are the first to close it, and no
+    /// request meets a connection that is just being closed.
+    head: Duration,
+    /// Between two parts of a body.
+    body: Duration,
+}
+
+const SILENCE: Silence = Silence {
+    before_first: Duration::from_secs(20),
+    head: Duration::from_secs(120),
+    body: Duration::from_secs(30),
+};
+
+/// Serves until the state's shutdown is cancelled: then streams end, other requests get ten seconds, and
+/// this returns.
+///
+/// # Errors
+/// When the limits of the process can't be read.
+pub async fn serve(listener: TcpListener, state: ApiState) -> io::Result<()> {
+    let most = most_connections(rustix::process::getrlimit(rustix::process::Resource::Nofile).current);
+    let shutdown = state.shutdown().clone();
+    serve_within(listener, router(state), shutdown, most, SILENCE).await;
+    Ok(())
+}
+
+/// How many connections leave the daemon enough descriptors, if it may have `descriptors` (`None`: any number).
+///
+/// A connection may have a file open, the log that it follows. The daemon's own: database, blobs, the sockets of
+/// running executors.
+fn most_connections(descriptors: Option<u64>) -> usize {
+    const OWN: u64 = 256;
+    let most = descriptors.map_or(u64::MAX, |descriptors| descriptors.saturating_sub(OWN) / 2);
+    usize::try_from(most.clamp(32, 4096)).unwrap_or(4096)
+}
+
+async fn serve_within(
+    listener: TcpListener,
+    router: Router,
+    shutdown: CancellationToken,
+    most: usize,
+    silence: Silence,
+) {
+    let service = TowerToHyperService::new(router.layer(RequestBodyTimeoutLayer::new(silence.body)));
+    let slots = Arc::new(Semaphore::new(most));
+    let graceful = GracefulShutdown::new();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(silence.head);
+    let accepting = async {
+        loop {
+            let slot = slot(&slots, most).await;
+            let stream = accept(&listener).await;
+            let (service, http, watcher) = (service.clone(), http.clone(), graceful.watcher());
+            tokio::spawn(async move {
+                let _slot: Option<OwnedSemaphorePermit> = slot;
+                connection(stream, &http, service, watcher, silence.before_first).await;
+            });
+        }
+    };
+    tokio::select! {
+        () = accepting => {}
+        () = shutdown.cancelled() => {}
+    }
+    drop(listener);
+    if tokio::time::timeout(DRAIN, graceful.shutdown()).await.is_err() {
+        tracing::warn!("requests that did not end were cut off");
+    }
+}
+
+/// Waits until there may be one more. `None` only if there is no limit any more, which does not happen.
+async fn slot(slots: &Arc<Semaphore>, most: usize) -> Option<OwnedSemaphorePermit> {
+    if let Ok(slot) = slots.clone().try_acquire_owned() {
+        return Some(slot);
+    }
+    tracing::warn!(
+        connections = most,
+        "as many connections as the limit on open files allows: further ones wait (LimitNOFILE raises it)"
+    );
+    slots.clone().acquire_owned().await.ok()
+}
+
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            // the other end has gone already
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) => {
+                tracing::warn!(%error, "no connection can be accepted");
+                tokio::time::sleep(BREATH).await;
+            }
+        }
+    }
+}
+
+async fn connection<S>(
+    stream: TcpStream,
+    http: &http1::Builder,
+    service: S,
+    watcher: Watcher,
+    before_first: Duration,
+) where
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = axum::body::Body>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if let Err(error) = prepare(&stream) {
+        tracing::debug!(%error, "a connection stays slow, or without a check that its other end is there");
+    }
+    // not `readable`, which may say so of a connection that has just been made
+    if !matches!(tokio::time::timeout(before_first, stream.peek(&mut [0])).await, Ok(Ok(1..))) {
+        return;
+    }
+    let served = http.serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = watcher.watch(served).await {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    // small events are to leave at once
+    stream.set_nodelay(true)?;
+    let (idle, interval, count) = KEEP_ALIVE;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, idle)?;
+    sockopt::set_tcp_keepintvl(stream, interval)?;
+    sockopt::set_tcp_keepcnt(stream, count)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use axum::body::Bytes;
+    use axum::routing::{get, post};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(200);
+    const LONG: Duration = Duration::from_secs(60);
+
+    struct Served {
+        address: SocketAddr,
+        shutdown: CancellationToken,
+        task: tokio::task::JoinHandle<()>,
+    }
+
+    async fn served(most: usize, silence: Silence) -> Served {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new()
+            .route("/", get(async || "hello"))
+            .route("/slow", get(async || tokio::time::sleep(3 * SHORT).await))
+            .route("/body", post(async |body: Bytes| body.len().to_string()));
+        let shutdown = CancellationToken::new();
+        let task = tokio::spawn(serve_within(listener, router, shutdown.clone(), most, silence));
+        Served { address, shutdown, task }
+    }
+
+    impl Served {
+        async fn connect(&self) -> TcpStream {
+            TcpStream::connect(self.address).await.unwrap()
+        }
+
+        /// What comes back until the connection is closed.
+        async fn answer(&self, request: &str) -> String {
+            let mut stream = self.connect().await;
+            stream.write_all(request.as_bytes()).await.unwrap();
+            read(&mut stream).await
+        }
+    }
+
+    async fn read(stream: &mut TcpStream) -> String {
+        let mut answer = String::new();
+        tokio::time::timeout(LONG, stream.read_to_string(&mut answer)).await.expect("closed").unwrap();
+        answer
+    }
+
+    fn silence() -> Silence {
+        Silence { before_first: LONG, head: LONG, body: LONG }
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_says_nothing_is_closed() {
+        let served = served(8, Silence { before_first: SHORT, ..silence() }).await;
+        assert_eq!(read(&mut served.connect().await).await, "");
+    }
+
+    #[tokio::test]
+    async fn half_a_head_is_not_waited_for_and_an_idle_connection_is_closed() {
+        let served = served(8, Silence { head: SHORT, ..silence() }).await;
+        let answer = served.answer("GET / HTTP/1.1\r\nhost: x\r\nhalf-a-he").await;
+        assert!(!answer.contains("hello"), "{answer}");
+        let answer = served.answer("GET / HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        assert!(answer.ends_with("hello"), "{answer}");
+        // an answer may take longer than a head
+        let answer = served.answer("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn half_a_body_is_not_waited_for() {
+        let served = served(8, Silence { body: SHORT, ..silence() }).await;
+        let answer = served.answer("POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf").await;
+        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn further_connections_wait_until_one_ends() {
+        let served = served(1, silence()).await;
+        let mut first = served.connect().await;
+        first.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut seen = [0; 5];
+        first.read_exact(&mut seen).await.unwrap();
+        let request = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        let mut second = std::pin::pin!(served.answer(request));
+        assert!(tokio::time::timeout(SHORT, &mut second).await.is_err(), "there is place for one");
+        drop(first);
+        assert!(second.await.ends_with("hello"));
+    }
+
+    #[tokio::test]
+    async fn a_shutdown_lets_requests_end_and_idle_connections_go() {
+        let served = served(8, silence()).await;
+        let mut idle = served.connect().await;
+        idle.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut slow = served.connect().await;
+        slow.write_all(b"GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut seen = [0; 5];
+        idle.read_exact(&mut seen).await.unwrap();
+        // the slow one has been taken up when a later one is answered on the same thread
+        served.answer("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        served.shutdown.cancel();
+        assert!(read(&mut slow).await.starts_with("HTTP/1.1 200"));
+        assert!(read(&mut idle).await.ends_with("hello"));
+        served.task.await.unwrap();
+    }
+
+    #[test]
+    fn connections_leave_descriptors_to_the_daemon() {
+        assert_eq!(most_connections(Some(1024)), 384);
+        assert_eq!(most_connections(Some(100)), 32);
+        assert_eq!(most_connections(Some(1 << 20)), 4096);
+        assert_eq!(most_connections(None), 4096);
+    }
+}
