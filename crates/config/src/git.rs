@@ -35,6 +35,12 @@ impl FromText for RepositoryUrl {
             if host.starts_with('-') || host.is_empty() {
                 return fault("no host");
             }
+            if scheme.starts_with("http") && cuts_its_password(text, rest) {
+                return Err(Fault::new(
+                    "its user or password holds `/`, `?`, `#` or `@`, which end it for git",
+                    "percent-encode them: `/` as %2F, `?` as %3F, `#` as %23, `@` as %40",
+                ));
+            }
             return Ok(Self(text.to_owned()));
         }
         if text.starts_with('/') {
@@ -54,6 +60,14 @@ impl FromText for RepositoryUrl {
             _ => fault("not the address of a repository"),
         }
     }
+}
+
+/// Whether what was meant as a password may be read as host, port or path: then it would be shown as such, too.
+fn cuts_its_password(url: &str, after_scheme: &str) -> bool {
+    let (authority, rest) =
+        after_scheme.find(['/', '?', '#']).map_or((after_scheme, ""), |end| after_scheme.split_at(end));
+    let cut = !authority.contains('@') && authority.contains(':') && rest.contains('@');
+    cut || authority.matches('@').count() > 1 || Url::parse(url).is_err()
 }
 
 impl RepositoryUrl {
@@ -145,6 +159,9 @@ mod tests {
         for text in [
             "https://git.example/infra.git",
             "https://user:pw@git.example/infra.git",
+            "https://user:p%23w@git.example:8443/infra.git",
+            "https://git.example:8443/infra.git",
+            "https://git.example/~me@work/infra.git",
             "ssh://git@git.example:2222/infra.git",
             "git@git.example:infra/network.git",
             "git.example:infra.git",
@@ -171,6 +188,13 @@ mod tests {
             "git@-oProxyCommand=x:y",
             "ftp2://host/x",
             "https://",
+            // a password that ends early would be taken for something that may be shown
+            "https://user:pa#ss@host/x.git",
+            "https://user:12#3@host/x.git",
+            "https://user:12/3@host/x.git",
+            "https://user:12?3@host/x.git",
+            "https://user:p@ss@host/x.git",
+            "https://user:pw@host:port/x.git",
             "infra",
             "infra/network",
             "https://host/a\nb",
