@@ -14,14 +14,12 @@ test:
 demo:
     cargo run --release -- demo --yes
 
-# Overhead, latency, throughput, memory and policies, in one table measured in one run. SENTINEL_CORPUS may name a
-# folder of repositories of Sentinel policies.
+# Overhead, latency, throughput, memory and policies, in one table measured in one run. SENTINEL_CORPUS names a corpus.
 bench:
     cargo build --release
     cargo run --release -p bench
 
-# Runs every Sentinel test case below DIR, which has a folder for each repository, and prints what passed of each;
-# then which mocks equal what is derived from the plan that they carry.
+# Runs every Sentinel test case below DIR, a folder of repositories, and compares mocks with what is derived.
 sentinel-corpus DIR *OPTIONS:
     cargo run --release -p sentinel-corpus -- {{DIR}} {{OPTIONS}}
 

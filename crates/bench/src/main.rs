@@ -1,7 +1,8 @@
 //! What signalbox costs, in one table measured in one run (`just bench`).
 //!
 //! Starts the release binary that lies beside this one on configurations of its own, and drives it through
-//! its API. Ratios compare what was measured alternately on the same machine within the same minute.
+//! its API; policies are evaluated in this process. Ratios compare what was measured alternately on the same
+//! machine within the same minute.
 #![expect(clippy::print_stdout, reason = "printing the table is what this is for")]
 
 mod daemon;
