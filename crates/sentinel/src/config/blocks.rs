@@ -23,6 +23,12 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
     let mut seen = HashSet::new();
     for block in &root.blocks {
         let reader = Reader { source, block };
+        if !seen.insert((&block.kind, &block.labels)) {
+            return Err(reader.error(match block.labels.last() {
+                Some(label) => format!("the {} `{label}` is defined twice", block.kind),
+                None => format!("there are two `{}` blocks", block.kind),
+            }));
+        }
         if let Some((Data::Str(path), span)) = block.attribute("source") {
             let place = || Place::of(source, span);
             config.named_at.entry(path.to_text().into_owned()).or_insert_with(place);
@@ -31,9 +37,6 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
             "policy" => {
                 let policy = reader.policy()?;
                 config.named_at.entry(policy.source.clone()).or_insert_with(|| Place::of(source, block.span));
-                if config.policies.iter().any(|known| known.name == policy.name) {
-                    return Err(reader.error(format!("the policy `{}` is defined twice", policy.name)));
-                }
                 config.policies.push(policy);
             }
             "import" => {
@@ -54,9 +57,6 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
                 let value = reader.value()?;
                 let values = if block.kind == "param" { &mut config.params } else { &mut config.globals };
                 values.push((name, value));
-            }
-            "test" | "sentinel" if !seen.insert(&block.kind) => {
-                return Err(reader.error(format!("there are two `{}` blocks", block.kind)));
             }
             "test" => config.test = Some(reader.test()?),
             "sentinel" => config.sentinel = Some(reader.whole()?),

@@ -7,7 +7,7 @@ mod json;
 mod nesting;
 mod tree;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Place};
 use crate::source::Source;
@@ -146,16 +146,12 @@ impl Config {
 
     /// Adds another file of the same folder: all `.hcl` files of it are one configuration.
     pub fn append(&mut self, other: Config) -> Result<(), Error> {
-        for policy in &other.policies {
-            if self.policies.iter().any(|known| known.name == policy.name) {
-                return Err(Error::config(format!("the policy `{}` is defined in two files", policy.name)));
-            }
-        }
-        for (name, _) in &other.imports {
-            if self.imports.iter().any(|(known, _)| known == name) {
-                return Err(Error::config(format!("the import `{name}` is defined in two files")));
-            }
-        }
+        let names = |policies: &[PolicyConfig]| policies.iter().map(|policy| policy.name.clone()).collect();
+        unique("policy", names(&self.policies), names(&other.policies))?;
+        unique("import", names_of(&self.imports), names_of(&other.imports))?;
+        unique("mock", names_of(&self.mocks), names_of(&other.mocks))?;
+        unique("global", names_of(&self.globals), names_of(&other.globals))?;
+        unique("param", names_of(&self.params), names_of(&other.params))?;
         if self.test.is_some() && other.test.is_some() {
             return Err(Error::config("two files have a `test` block"));
         }
@@ -172,5 +168,17 @@ impl Config {
         self.test = self.test.take().or(other.test);
         self.sentinel = self.sentinel.take().or(other.sentinel);
         Ok(())
+    }
+}
+
+fn names_of<T>(values: &[(String, T)]) -> HashSet<String> {
+    values.iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// Refuses a name that two files define.
+fn unique(kind: &str, ours: HashSet<String>, theirs: HashSet<String>) -> Result<(), Error> {
+    match theirs.iter().filter(|name| ours.contains(*name)).min() {
+        Some(name) => Err(Error::config(format!("the {kind} `{name}` is defined in two files"))),
+        None => Ok(()),
     }
 }

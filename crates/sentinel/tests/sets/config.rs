@@ -148,6 +148,18 @@ fn blocks_inside_of_blocks_are_known_and_there_once() {
         "3:5: `params` holds values, not blocks"
     );
     assert_eq!(place("test {}\ntest {}"), "2:1: there are two `test` blocks");
+    assert_eq!(
+        place("param \"a\" { value = 1 }\nparam \"a\" { value = 2 }"),
+        "2:1: the param `a` is defined twice"
+    );
+    assert_eq!(
+        place("global \"a\" { value = 1 }\nglobal \"a\" { value = 2 }"),
+        "2:1: the global `a` is defined twice"
+    );
+    assert_eq!(
+        place("mock \"a\" { data = {} }\nmock \"a\" { data = {} }"),
+        "2:1: the mock `a` is defined twice"
+    );
     assert_eq!(place("sentinel {}\nsentinel {}"), "2:1: there are two `sentinel` blocks");
     assert_eq!(place("sentinel \"a\" {}"), "1:1: a `sentinel` block has no label");
 }
@@ -337,6 +349,9 @@ fn what_a_configuration_has_once_is_not_in_two_of_its_files() {
         ("test {}", "a `test` block"),
         ("sentinel {}", "a `sentinel` block"),
         ("policy \"a\" {}", "the policy `a`"),
+        ("param \"a\" { value = 1 }", "the param `a`"),
+        ("global \"a\" { value = 1 }", "the global `a`"),
+        ("mock \"a\" { data = {} }", "the mock `a`"),
         ("module \"a\" { source = \"x\" }", "the import `a`"),
     ] {
         let error =
