@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::stmt::resolve_index;
 use super::{Evaluator, Frame, Imported};
@@ -54,11 +55,19 @@ impl Evaluator<'_> {
                     .fault(span, format!("the import `{}` is no value", var.name))
                     .note("select something of it: `name.member`")),
             },
-            Otherwise::Global => match self.bindings.global(&var.name) {
-                Some(data) => Ok(Value::from_data(data)),
-                None => Err(self.unknown(&var.name, span)),
-            },
+            Otherwise::Global => self.global(&var.name).ok_or_else(|| self.unknown(&var.name, span)),
         }
+    }
+
+    /// A value of the global scope: one value for the whole evaluation, so that what a policy changes in it is
+    /// there when it looks again.
+    pub(super) fn global(&mut self, name: &Arc<str>) -> Option<Value> {
+        if let Some(value) = self.globals.get(name) {
+            return Some(value.clone());
+        }
+        let value = Value::from_data(self.bindings.global(name)?);
+        self.globals.insert(name.clone(), value.clone());
+        Some(value)
     }
 
     fn unknown(&self, name: &str, span: Span) -> Error {

@@ -41,6 +41,8 @@ pub(crate) struct Evaluator<'e> {
     print: String,
     rules: Vec<RuleTrace>,
     cycles: Cycles,
+    /// The values of the global scope that were looked at.
+    globals: HashMap<Arc<str>, Value>,
     /// The moment `time.now` is, fixed when it is first asked for.
     pub(crate) now: Option<Value>,
     /// Imports being loaded, to find cycles.
@@ -84,6 +86,7 @@ impl<'e> Evaluator<'e> {
             print: String::new(),
             rules: Vec::new(),
             cycles: Cycles::default(),
+            globals: HashMap::new(),
             now: None,
             loading: Vec::new(),
             modules: HashMap::new(),
@@ -222,6 +225,7 @@ fn no_main() -> Error {
 impl Drop for Evaluator<'_> {
     fn drop(&mut self) {
         self.now = None;
+        self.globals.clear();
         for list in self.cycles.lists.drain(..).filter_map(|list| list.upgrade()) {
             list.clear();
         }

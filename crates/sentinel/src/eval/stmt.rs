@@ -42,6 +42,7 @@ impl Evaluator<'_> {
                     None => value,
                     Some(op) => {
                         let current = slots.iter().find_map(|slot| frame.get(*slot));
+                        let current = current.or_else(|| self.global(name));
                         let Some(current) = current else {
                             return Err(self.fault(statement.span, format!("`{name}` has no value yet")));
                         };

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Call;
 use crate::error::Error;
 use crate::eval::Evaluator;
-use crate::value::{Data, DataMap, Key, Map, Receiver, Value};
+use crate::value::{Data, DataMap, Key, Map, Receiver, Value, ops};
 
 pub(super) const METHODS: &[&str] = &["add", "after", "before", "equal", "sub"];
 
@@ -45,8 +45,9 @@ pub(super) fn constant(name: &str, eval: &mut Evaluator<'_>) -> Result<Option<Va
 /// fix it (`fixed_time`) and give it a zone (`timezone`).
 fn now(eval: &mut Evaluator<'_>) -> Result<Value, Error> {
     let moment = match &eval.now {
-        Some(Value::Map(map)) => return Ok(Value::Map(map.clone())),
-        _ => match eval.bindings.setting("time", "fixed_time") {
+        // a copy: what a policy changes in it does not change the moment
+        Some(now) => return ops::duplicate(now, &eval.meter),
+        None => match eval.bindings.setting("time", "fixed_time") {
             Some(Data::Int(seconds)) => from_seconds(*seconds),
             Some(Data::Str(text)) => parse(&text.to_text()),
             Some(_) => None,
@@ -66,7 +67,7 @@ fn now(eval: &mut Evaluator<'_>) -> Result<Value, Error> {
             .ok_or_else(|| Error::runtime("the configured time of `time.now` is out of range"))?;
     }
     let value = moment.object();
-    eval.now = Some(value.clone());
+    eval.now = Some(ops::duplicate(&value, &eval.meter)?);
     Ok(value)
 }
 

@@ -14,6 +14,7 @@ macro_rules! time {
 spec! {
     now_is_the_time_of_the_host: "import \"time\"\nn = time.now ;; [n.year, n.month, n.day, n.hour, n.minute, n.second, n.weekday_name]" => "[2024, 2, 29, 12, 30, 45, \"Thursday\"]";
     now_is_one_moment: "import \"time\" ;; time.now.unix_nano == time.now.unix_nano" => "true";
+    now_is_handed_out_as_a_copy: "import \"time\"\nn = time.now\nn[\"hour\"] = 99\nm = time.now\nm[\"hour\"] = 98 ;; [n.hour, time.now.hour]" => "[99, 12]";
     parts_of_a_date: time!("[t.year, t.month, t.month_name, t.day, t.weekday, t.weekday_name]") => "[2019, 11, \"November\", 16, 6, \"Saturday\"]";
     parts_of_a_time: time!("[t.hour, t.minute, t.second, t.zone, t.zone_string]") => "[1, 20, 30, 0, \"+00:00\"]";
     unix_times: time!("[t.unix, t.unix_nano]") => "[1573867230, 1573867230000000000]";

@@ -4,6 +4,8 @@ use crate::spec;
 use crate::support::run;
 
 spec! {
+    /// Release note of 0.14.4.
+    a_brace_that_closes_nothing_is_an_error: "x = 1\n} ;; 1" => "error: expected";
     multiplication_before_addition: "[2 + 3 * 4, 2 * 3 + 4, 10 - 4 / 2]" => "[14, 10, 8]";
     addition_before_else: "undefined else 1 + 2" => "3";
     else_after_addition: "1 + undefined else 5" => "5";

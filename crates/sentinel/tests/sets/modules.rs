@@ -258,6 +258,30 @@ fn globals_are_seen_without_an_import() {
 }
 
 #[test]
+fn a_change_of_a_global_is_there_when_it_is_looked_at_again() {
+    let mut environment = Environment::default();
+    environment.set_global("list", Data::list([Data::Int(1)]));
+    environment.set_global("nested", Data::map([("a", Data::map([("b", Data::Int(1))]))]));
+    environment.set_global("count", Data::Int(1));
+    check_in("append(list, 2)\nnested[\"a\"][\"b\"] = 5 ;; [list, nested.a.b]", "[[1, 2], 5]", &environment);
+    check_in("count += 1\nlist += [3] ;; [count, list]", "[2, [1, 3]]", &environment);
+    check_in("f = func() { count += 1\nreturn count }\nx = f() ;; [x, count]", "[2, 1]", &environment);
+    // the next evaluation starts anew
+    check_in("[list, nested.a.b, count]", "[[1], 1, 1]", &environment);
+}
+
+#[test]
+fn a_null_of_a_static_import_is_null() {
+    let mut environment = Environment::default();
+    environment.set_data("s", Data::map([("n", Data::Null), ("e", Data::map::<&str>([]))]));
+    check_in(
+        "import \"s\" ;; [s.n is null, s.n is defined, s.e.x, s.e is empty]",
+        "[true, true, undefined, true]",
+        &environment,
+    );
+}
+
+#[test]
 fn an_unknown_import_gets_a_hint() {
     let environment = with(&[("tfplan-functions", "x = 1")]);
     let Outcome::Errored(error) =
