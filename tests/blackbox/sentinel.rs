@@ -298,3 +298,40 @@ main = true
     }
     assert!(!log.contains("is undefined"), "{log}");
 }
+
+#[tokio::test]
+async fn a_policy_has_the_parameters_and_reaches_the_hosts_that_the_configuration_gives() {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap();
+    let served = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let read = stream.read(&mut request).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nsmall").unwrap();
+        String::from_utf8_lossy(&request[..read]).into_owned()
+    });
+    let settings = format!(
+        "http_hosts = [\"{host}\"]\n  parameters = {{ path = \"sizes\" }}\n  sensitive_parameters = {{ token = \"tell-nobody\" }}"
+    );
+    let sentinel = format!(
+        r#"import "http"
+import "tfplan/v2" as tfplan
+
+param path
+param token
+
+request = http.request("http://{host}/" + path).with_header("Authorization", token)
+allowed = http.get(request).body
+print("with", token, "only", allowed)
+main = rule {{ all tfplan.resource_changes as _, change {{ change.change.after.input is allowed }} }}
+"#
+    );
+    let world = one_policy("hard-mandatory", &settings, &sentinel);
+    let run = world.queue("net").await;
+    let run = world.reaches(&run, "Policy Checked").await;
+    let log = world.log(&run, Stage::PolicyCheck).await;
+    assert!(log.contains("with (sensitive value) only small"), "{log}");
+    let asked = served.join().unwrap();
+    assert!(asked.starts_with("GET /sizes HTTP/1.1") && asked.contains("tell-nobody"), "{asked}");
+}
