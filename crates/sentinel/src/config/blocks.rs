@@ -13,14 +13,15 @@ pub(super) fn parse(source: &Source) -> Result<Config, Error> {
     read(source, &parse_hcl(source)?)
 }
 
-pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
+/// The blocks of a file, each of which is there once.
+fn readers<'b>(source: &'b Source, root: &'b Block) -> Result<Vec<Reader<'b>>, Error> {
     if let Some((name, _, span)) = root.attributes.first() {
         return Err(Error::config(format!("`{name}` cannot stand at the top of the file"))
             .note("the file consists of blocks: policy, import, module, mock, param, global, test, sentinel")
             .at(source, *span));
     }
-    let mut config = Config::default();
     let mut seen = HashSet::new();
+    let mut readers = Vec::with_capacity(root.blocks.len());
     for block in &root.blocks {
         let reader = Reader { source, block };
         if !seen.insert((&block.kind, &block.labels)) {
@@ -29,6 +30,15 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
                 None => format!("there are two `{}` blocks", block.kind),
             }));
         }
+        readers.push(reader);
+    }
+    Ok(readers)
+}
+
+pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
+    let mut config = Config::default();
+    for reader in readers(source, root)? {
+        let block = reader.block;
         if let Some((Data::Str(path), span)) = block.attribute("source") {
             let place = || Place::of(source, span);
             config.named_at.entry(path.to_text().into_owned()).or_insert_with(place);
@@ -230,17 +240,25 @@ impl Reader<'_> {
     }
 
     fn add_import(&self, config: &mut Config, name: String, import: ImportConfig) -> Result<(), Error> {
-        let standard = Std::lookup(&name).is_some();
-        if standard && !matches!(import, ImportConfig::Plugin { source: None, .. }) {
-            return Err(self
-                .error(format!("`{name}` is a standard import, which cannot be replaced"))
-                .note("a mock can stand in for it"));
-        }
+        self.respects_standard(&name, &import)?;
         if config.imports.iter().any(|(known, _)| *known == name) {
             return Err(self.error(format!("the import `{name}` is defined twice")));
         }
         config.imports.push((name, import));
         Ok(())
+    }
+
+    /// Refuses what would replace a standard import, and settings that one does not have.
+    fn respects_standard(&self, name: &str, import: &ImportConfig) -> Result<(), Error> {
+        let Some(std) = Std::lookup(name) else { return Ok(()) };
+        match import {
+            ImportConfig::Plugin { source: None, config } => {
+                std.check_settings(config).map_err(|error| error.at(self.source, self.block.span))
+            }
+            _ => Err(self
+                .error(format!("`{name}` is a standard import, which cannot be replaced"))
+                .note("a mock can stand in for it")),
+        }
     }
 
     fn mock(&self) -> Result<Mock, Error> {
@@ -301,8 +319,8 @@ pub(super) fn pairs(data: &Data) -> Vec<(String, Data)> {
 /// Applies an override file: attributes of its blocks replace those of the blocks with the same type
 /// and labels, which must exist; only `test` may be new.
 pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Result<(), Error> {
-    for block in &root.blocks {
-        let reader = Reader { source, block };
+    for reader in readers(source, root)? {
+        let block = reader.block;
         let unknown = || reader.error("an override file can only change what is defined already");
         match block.kind.as_str() {
             "policy" => {
@@ -331,6 +349,7 @@ pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Resul
                         (name, ImportConfig::Module { source })
                     }
                 };
+                reader.respects_standard(&name, &change)?;
                 let known =
                     config.imports.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?;
                 known.1 = change;

@@ -4,6 +4,7 @@ use super::blocks::{pairs, read};
 use super::tree::Block;
 use super::{Config, ImportConfig, Mock};
 use crate::error::{Error, ErrorKind};
+use crate::imports::Std;
 use crate::source::{Source, Span};
 use crate::value::Data;
 
@@ -72,8 +73,8 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
                     config.imports.push((name, ImportConfig::Module { source: path.to_owned() }));
                 }
             }
-            "param" | "params" => config.params = members,
-            "global" | "globals" => config.globals = members,
+            "param" | "params" => config.params.extend(members),
+            "global" | "globals" => config.globals.extend(members),
             "test" => config.test = Some(members),
             "imports" | "plugins" => {
                 for (name, plugin) in members {
@@ -81,8 +82,14 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
                         .warnings
                         .push(format!("the plugin `{name}` is a program, and programs are not run"));
                     let config_data = plugin.get("config").cloned().unwrap_or(Data::map::<&str>([]));
-                    let source = plugin.get("path").and_then(Data::as_str).map(str::to_owned);
-                    config.imports.push((name, ImportConfig::Plugin { source, config: config_data }));
+                    let program = plugin.get("path").and_then(Data::as_str).map(str::to_owned);
+                    if let (Some(std), None) = (Std::lookup(&name), &program) {
+                        std.check_settings(&config_data)
+                            .map_err(|error| error.at(source, Span::default()))?;
+                    }
+                    config
+                        .imports
+                        .push((name, ImportConfig::Plugin { source: program, config: config_data }));
                 }
             }
             other => return Err(error(format!("unknown key `{other}`"))),

@@ -16,11 +16,11 @@ mod version;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, nearest};
 use crate::eval::Evaluator;
 use crate::host::Import;
 use crate::source::Span;
-use crate::value::{Data, Map, Receiver, Str, Value, ops};
+use crate::value::{Data, Map, Receiver, Str, Value, ops, show};
 
 /// A standard import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +115,40 @@ impl Std {
             Std::Version => &["new"],
             Std::Runtime | Std::Units => &[],
         }
+    }
+
+    /// The settings that a configuration may give it.
+    fn settings(self) -> &'static [&'static str] {
+        match self {
+            Std::Time => &["fixed_time", "timezone"],
+            Std::Http => &["proxy_address"],
+            _ => &[],
+        }
+    }
+
+    /// Refuses settings that the import does not have: they would have no effect.
+    pub(crate) fn check_settings(self, settings: &Data) -> Result<(), Error> {
+        for (key, value) in settings.entries() {
+            let name = show::show_key(key);
+            let known = self.settings();
+            if !known.contains(&&*name) {
+                let error = Error::config(format!("the import `{}` has no setting `{name}`", self.name()));
+                return Err(match nearest(&name, known.iter().copied()) {
+                    Some(near) => error.note(format!("did you mean `{near}`?")),
+                    None if known.is_empty() => error.note("it has none"),
+                    None => error.note(format!("known are {}", known.join(", "))),
+                });
+            }
+            let proper = match value {
+                Data::Str(_) => true,
+                Data::Int(_) => name == "fixed_time",
+                _ => false,
+            };
+            if !proper {
+                return Err(Error::config(format!("the setting `{name}` must be a string")));
+            }
+        }
+        Ok(())
     }
 
     /// A member that is read, not called; `None` when there is none of that name.

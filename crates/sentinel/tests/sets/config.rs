@@ -292,6 +292,60 @@ fn override_files_change_what_is_defined() {
 }
 
 #[test]
+fn an_override_file_is_as_strict_as_the_file_it_changes() {
+    for (text, message) in [
+        ("x = 1", "`x` cannot stand at the top of the file"),
+        ("test {}\ntest {}", "there are two `test` blocks"),
+        ("policy \"a\" {\n x {}\n}", "a `policy` block has no `x`"),
+        ("policy \"a\" {}\npolicy \"a\" {}", "the policy `a` is defined twice"),
+        ("module \"time\" { source = \"x\" }", "`time` is a standard import, which cannot be replaced"),
+        (
+            "import \"plugin\" \"time\" { config = { zone = \"UTC\" } }",
+            "the import `time` has no setting `zone`",
+        ),
+    ] {
+        let first = "policy \"a\" {}\nimport \"plugin\" \"time\" { config = {} }";
+        let files = MemFiles::new(&[("sentinel.hcl", first), ("override.hcl", text)]);
+        let error = load_config(&files, "").unwrap_err();
+        assert_eq!(error.message(), message, "{text}");
+    }
+}
+
+#[test]
+fn settings_of_standard_imports_are_known() {
+    let of = |import: &str, config: &str| {
+        Config::parse("s.hcl", &format!("import \"plugin\" \"{import}\" {{ config = {{ {config} }} }}"))
+    };
+    for (import, config) in [
+        ("time", "timezone = \"UTC\""),
+        ("time", "fixed_time = 5"),
+        ("time", "fixed_time = \"2020-01-01T00:00:00Z\""),
+        ("http", "proxy_address = \"http://127.0.0.1\""),
+        ("strings", ""),
+    ] {
+        assert!(of(import, config).is_ok(), "{import} {config}");
+    }
+    for (import, config, message, note) in [
+        (
+            "time",
+            "timezon = \"UTC\"",
+            "the import `time` has no setting `timezon`",
+            "did you mean `timezone`?",
+        ),
+        ("http", "port = 5", "the import `http` has no setting `port`", "known are proxy_address"),
+        ("strings", "a = 5", "the import `strings` has no setting `a`", "it has none"),
+        ("time", "timezone = 5", "the setting `timezone` must be a string", ""),
+        ("http", "proxy_address = 5", "the setting `proxy_address` must be a string", ""),
+    ] {
+        let error = of(import, config).unwrap_err();
+        assert_eq!(error.to_string(), format!("s.hcl:1:1: {message}"));
+        assert_eq!(error.notes().first().map_or("", String::as_str), note, "{import} {config}");
+    }
+    let json = "{\"imports\": {\"time\": {\"config\": {\"zone\": \"UTC\"}}}, \"mock\": {\"x\": \"y\"}}";
+    assert!(Config::parse("s.json", json).unwrap_err().message().contains("has no setting `zone`"));
+}
+
+#[test]
 fn override_files_cannot_define_anything() {
     let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), ("override.hcl", "policy \"b\" {}")]);
     assert!(load_config(&files, "").unwrap_err().message().contains("can only change what is defined"));
