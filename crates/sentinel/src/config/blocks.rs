@@ -9,6 +9,9 @@ use crate::imports::Std;
 use crate::source::{Source, Span};
 use crate::value::{Data, show};
 
+/// The blocks of a file: each is compared with those of its kind that came before.
+const MAX_BLOCKS: usize = 10_000;
+
 pub(super) fn parse(source: &Source) -> Result<Config, Error> {
     read(source, &parse_hcl(source)?)
 }
@@ -19,6 +22,10 @@ fn readers<'b>(source: &'b Source, root: &'b Block) -> Result<Vec<Reader<'b>>, E
         return Err(Error::config(format!("`{name}` cannot stand at the top of the file"))
             .note("the file consists of blocks: policy, import, module, mock, param, global, test, sentinel")
             .at(source, *span));
+    }
+    if let Some(block) = root.blocks.get(MAX_BLOCKS) {
+        let message = format!("the file has more than {MAX_BLOCKS} blocks");
+        return Err(Error::config(message).at(source, block.span));
     }
     let mut seen = HashSet::new();
     let mut readers = Vec::with_capacity(root.blocks.len());

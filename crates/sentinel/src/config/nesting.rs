@@ -1,34 +1,75 @@
-//! A look at the nesting of HCL before it is parsed: the parser recurses, and a file that is nested
-//! without end would overflow the stack of the process that reads it.
+//! A look at HCL before it is parsed, for what the parser does not bound: it recurses, so that a file that
+//! is nested without end would overflow the stack of the process that reads it, and it compares each key
+//! of an object with all that came before. It also refuses keys that are repeated, which are found here.
+
+use std::collections::HashSet;
 
 use crate::error::Error;
 use crate::source::{Source, Span};
 
+/// The bytes of a file.
+const MAX_BYTES: usize = 1 << 20;
+
 /// How deep brackets, strings and interpolations may be nested.
 const MAX_NESTING: usize = 100;
 
-pub(super) fn check(source: &Source) -> Result<(), Error> {
+/// How many members an object or a block may have.
+const MAX_MEMBERS: usize = 2_000;
+
+/// What is open: what closes it and, for braces, what is known of its members.
+struct Open<'t> {
+    closing: u8,
+    members: Option<Members<'t>>,
+}
+
+/// The members of an object or a block so far.
+struct Members<'t> {
+    /// The keys of an object; a block refuses attributes that are repeated.
+    keys: Option<HashSet<&'t str>>,
+    count: usize,
+    /// Where the key begins that is being read; none while a value is.
+    key: Option<usize>,
+}
+
+/// Checks a file, and finds where keys of objects are repeated.
+pub(super) fn check(source: &Source) -> Result<Vec<usize>, Error> {
     let text = source.text().as_bytes();
-    // what closes each open bracket or string
-    let mut open: Vec<u8> = Vec::new();
+    if text.len() > MAX_BYTES {
+        let message =
+            format!("the file has more than {MAX_BYTES} bytes, which is more than a configuration needs");
+        return Err(Error::config(message).at(source, Span::default()));
+    }
+    let mut repeated = Vec::new();
+    let mut open: Vec<Open<'_>> = Vec::new();
+    // the last byte that is neither blank nor comment: after `=` and its like, a brace opens an object
+    let mut before = 0;
     let mut at = 0;
     while at < text.len() {
-        let in_string = open.last() == Some(&b'"');
+        let in_string = open.last().is_some_and(|open| open.closing == b'"');
         let next = text.get(at + 1).copied().unwrap_or(0);
+        let start = at;
+        let opens = |closing| Open { closing, members: None };
         match text[at] {
             b'\\' if in_string => at += 1,
             b'$' | b'%' if in_string && next == text[at] => at += 1,
             b'$' | b'%' if in_string && next == b'{' => {
-                open.push(b'}');
+                open.push(opens(b'}'));
                 at += 1;
             }
             b'"' if in_string => drop(open.pop()),
             _ if in_string => {}
-            b'"' => open.push(b'"'),
-            b'(' => open.push(b')'),
-            b'[' => open.push(b']'),
-            b'{' => open.push(b'}'),
-            closing @ (b')' | b']' | b'}') if open.last() == Some(&closing) => drop(open.pop()),
+            b'"' => open.push(opens(b'"')),
+            b'(' => open.push(opens(b')')),
+            b'[' => open.push(opens(b']')),
+            b'{' => {
+                let is_object = matches!(before, b'=' | b':' | b'[' | b',' | b'(' | b'?');
+                let keys = is_object.then(HashSet::new);
+                let members = Members { keys, count: 0, key: Some(at + 1) };
+                open.push(Open { closing: b'}', members: Some(members) });
+            }
+            closing @ (b')' | b']' | b'}') if open.last().is_some_and(|open| open.closing == closing) => {
+                drop(open.pop());
+            }
             b'#' => at = end_of_line(text, at),
             b'/' if next == b'/' => at = end_of_line(text, at),
             b'/' if next == b'*' => {
@@ -42,9 +83,44 @@ pub(super) fn check(source: &Source) -> Result<(), Error> {
             let place = Span { start: at.min(text.len()) as u32, end: at as u32 };
             return Err(Error::config(format!("nested more than {MAX_NESTING} deep")).at(source, place));
         }
+        let is_comment = text[start] == b'#' || (text[start] == b'/' && matches!(next, b'/' | b'*'));
+        if let Some(members) = open.last_mut().and_then(|open| open.members.as_mut()) {
+            match text[start] {
+                b'=' | b':' => repeated.extend(members.key_ends(source, start)?),
+                b',' | b'\n' => members.key = Some(start + 1),
+                // the end of the line was a part of it
+                b'#' | b'/' | b'<' if text.get(at) == Some(&b'\n') => members.key = Some(at + 1),
+                b'/' if is_comment => members.key = members.key.map(|_| at + 1),
+                _ => {}
+            }
+        }
+        if !text[start].is_ascii_whitespace() && !is_comment {
+            before = text[start];
+        }
         at += 1;
     }
-    Ok(())
+    Ok(repeated)
+}
+
+impl<'t> Members<'t> {
+    /// Counts a key that ends; where it stands, when the object has it already.
+    fn key_ends(&mut self, source: &'t Source, end: usize) -> Result<Option<usize>, Error> {
+        let Some(start) = self.key.take() else { return Ok(None) };
+        let key = source.text().get(start..end).unwrap_or_default();
+        if key.trim().is_empty() {
+            return Ok(None);
+        }
+        self.count += 1;
+        if self.count > MAX_MEMBERS {
+            let message = format!("an object or a block has at most {MAX_MEMBERS} members");
+            return Err(Error::config(message).at(source, Span { start: start as u32, end: end as u32 }));
+        }
+        let start = start + (key.len() - key.trim_start().len());
+        let key = key.trim();
+        let is_new = self.keys.as_mut().is_none_or(|keys| keys.insert(key));
+        // the mark of a quoted key is a part of its text
+        Ok((!is_new).then_some(if key.starts_with('"') { start + 1 } else { start }))
+    }
 }
 
 fn end_of_line(text: &[u8], at: usize) -> usize {

@@ -413,3 +413,54 @@ fn what_a_configuration_has_once_is_not_in_two_of_its_files() {
         assert!(error.message().contains(what) && error.message().contains("two files"), "{error}");
     }
 }
+
+fn value_of(text: &str) -> Data {
+    Config::parse("s.hcl", &format!("param \"p\" {{\n  value = {text}\n}}")).unwrap().params[0].1.clone()
+}
+
+#[test]
+fn of_two_equal_keys_of_an_object_the_later_one_counts() {
+    for (text, expected) in [
+        ("{ a = 1, a = 2 }", vec![("a", 2)]),
+        ("{\n a = 1 # one\n b = 3\n a = 2 // two\n}", vec![("a", 2), ("b", 3)]),
+        ("{ \"a b\" = 1, \"a b\" = 2, \"a b\" = 3 }", vec![("a b", 3)]),
+        ("{ \"a\": 1, \"b\": 2, \"a\": 3 }", vec![("a", 3), ("b", 2)]),
+        ("{\n /* one */ a = 1\n /* two */ a = 2\n}", vec![("a", 2)]),
+        ("{ repeated_key_a = 1, b = 2, b = 3 }", vec![("b", 3), ("repeated_key_a", 1)]),
+        ("{ repeated_key_0_a = 1 }", vec![("repeated_key_0_a", 1)]),
+    ] {
+        let expected = Data::map(expected.into_iter().map(|(key, value)| (key, Data::Int(value))));
+        assert_eq!(value_of(text), expected, "{text}");
+    }
+    let nested =
+        "[{ a = { b = 1, b = 2 }, c = { b = 3 } }, { a = \"a = 1, a = 2\", d = <<E\n a = 1\n a = 2\nE\n }]";
+    assert_eq!(
+        format!("{:?}", value_of(nested)),
+        r#"[{"a": {"b": 2}, "c": {"b": 3}}, {"a": "a = 1, a = 2", "d": " a = 1\n a = 2\n"}]"#
+    );
+    assert!(Config::parse("s.hcl", "param \"p\" {\n value = 1\n value = 2\n}").is_err());
+}
+
+#[test]
+fn an_error_after_repeated_keys_is_at_its_place() {
+    let text = "param \"p\" {\n  value = { a = 1, a = 2, a = 3, b = c }\n}";
+    let place = Config::parse("s.hcl", text).unwrap_err().place().unwrap().clone();
+    assert_eq!((place.position.line, place.position.column), (2, 38));
+}
+
+#[test]
+fn a_file_with_thousands_of_repeated_keys_is_read_in_one_pass() {
+    let keys: String = (0..1_900).map(|at| format!("k{} = {at}\n", at % 100)).collect();
+    assert_eq!(value_of(&format!("{{\n{keys}}}")).entries().len(), 100);
+}
+
+#[test]
+fn a_configuration_is_of_a_size_that_people_write() {
+    let message = |text: &str| Config::parse("s.hcl", text).unwrap_err().message().to_owned();
+    let keys: String = (0..20_000).map(|at| format!("k{at} = 1\n")).collect();
+    assert!(message(&format!("param \"p\" {{\n value = {{\n{keys}}}\n}}")).contains("at most 2000 members"));
+    assert!(message(&format!("sentinel {{\n{keys}}}")).contains("at most 2000 members"));
+    assert!(message(&"# nothing\n".repeat(200_000)).contains("more than 1048576 bytes"));
+    let blocks: String = (0..11_000).map(|at| format!("policy \"{at}\" {{}}\n")).collect();
+    assert!(message(&blocks).contains("more than 10000 blocks"));
+}
