@@ -1,7 +1,7 @@
 //! Where policies, modules and data come from.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind};
@@ -55,6 +55,27 @@ pub(crate) fn read_text(files: &dyn Files, path: &str) -> Result<String, Error> 
     String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8".into()))
 }
 
+/// The bytes of a file of a policy set: much more than any policy, module or mock has.
+const MAX_FILE: u64 = 64 << 20;
+
+/// Reads what is no larger than a file of a policy set may be.
+fn read_within(file: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// Opens a file of a set that others wrote: opening a pipe would wait for ever, and a device has no end.
+fn open_regular(path: &Path) -> io::Result<fs::File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    fs::File::open(path)
+}
+
 /// A folder of the disk as the root of a policy set. Symbolic links that lead out of it are refused.
 #[derive(Debug, Clone)]
 pub struct DirFiles {
@@ -84,7 +105,7 @@ impl DirFiles {
 
 impl Files for DirFiles {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        fs::read(self.inside(path)?)
+        read_within(open_regular(&self.inside(path)?)?, MAX_FILE)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
@@ -115,7 +136,7 @@ impl Files for LocalFiles {
     }
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        fs::read(path)
+        read_within(fs::File::open(path)?, MAX_FILE)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
@@ -157,6 +178,28 @@ mod tests {
         assert_eq!(resolve("", "/sets//a/../b"), "/sets/b");
         assert_eq!(resolve("/sets/a/test/p", "../../m.sentinel"), "/sets/a/m.sentinel");
         assert_eq!(resolve("/sets", "../../../a"), "/a");
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_opened() {
+        let root = tempfile::tempdir().unwrap();
+        let made = std::process::Command::new("mkfifo").arg(root.path().join("pipe")).status().unwrap();
+        assert!(made.success());
+        fs::create_dir(root.path().join("folder")).unwrap();
+        let files = DirFiles::new(root.path()).unwrap();
+        for path in ["pipe", "folder"] {
+            assert_eq!(files.read(path).unwrap_err().to_string(), "it is no regular file", "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_as_far_as_it_may_be_large() {
+        let root = tempfile::tempdir().unwrap();
+        fs::File::create(root.path().join("sparse")).unwrap().set_len(3 << 30).unwrap();
+        let error = DirFiles::new(root.path()).unwrap().read("sparse").unwrap_err();
+        assert_eq!(error.to_string(), "it has more than 67108864 bytes");
+        assert_eq!(read_within(&b"1234"[..], 4).unwrap(), b"1234");
+        assert!(read_within(&b"12345"[..], 4).is_err());
     }
 
     #[test]
