@@ -94,9 +94,8 @@ impl Builtin {
                 let Value::List(list) = &args[0] else {
                     return Err(wrong("append", "a list", &args[0]));
                 };
-                eval.meter.alloc(size_of::<Value>())?;
                 eval.wrote_list(list, &args[1]);
-                list.push(args[1].clone());
+                list.push(args[1].clone(), &eval.meter)?;
                 Value::Undefined(here)
             }
             Builtin::Delete => {
@@ -104,18 +103,18 @@ impl Builtin {
                     return Err(wrong("delete", "a map", &args[0]));
                 };
                 if let Some(key) = args[1].to_key() {
-                    map.remove(&key);
+                    eval.meter.look_up(&key)?;
+                    map.remove(&key, &eval.meter)?;
                 }
                 Value::Undefined(here)
             }
             Builtin::Keys | Builtin::Values => match &args[0] {
                 Value::Undefined(origin) => Value::Undefined(*origin),
                 Value::Map(map) => {
-                    eval.meter.steps(map.len())?;
                     eval.meter.alloc(map.len() * size_of::<Value>())?;
                     let items = match self {
-                        Builtin::Keys => map.keys(),
-                        _ => map.snapshot().into_iter().map(|(_, value)| value).collect(),
+                        Builtin::Keys => map.keys(&eval.meter)?,
+                        _ => map.snapshot(&eval.meter)?.into_iter().map(|(_, value)| value).collect(),
                     };
                     Value::list(items)
                 }
@@ -123,13 +122,27 @@ impl Builtin {
             },
             Builtin::Length => length(&args[0])?,
             Builtin::Range => range(args, eval)?,
-            Builtin::Int => or_undefined(to_int(&args[0]).map(Value::Int), &args[0]),
-            Builtin::Float => or_undefined(to_float(&args[0]).map(Value::Float), &args[0]),
+            Builtin::Int | Builtin::Float => {
+                if let Value::Str(text) = &args[0] {
+                    eval.meter.read(text.len())?;
+                }
+                let number = match self {
+                    Builtin::Int => to_int(&args[0]).map(Value::Int),
+                    _ => to_float(&args[0]).map(Value::Float),
+                };
+                or_undefined(number, &args[0])
+            }
             Builtin::Bool => or_undefined(to_bool(&args[0]).map(Value::Bool), &args[0]),
-            Builtin::String => or_undefined(to_string(&args[0]).map(Value::Str), &args[0]),
+            Builtin::String => {
+                // a string stays the one it is; every other scalar has a short text
+                if !matches!(args[0], Value::Str(_)) {
+                    eval.meter.text(SCALAR)?;
+                }
+                or_undefined(to_string(&args[0]).map(Value::Str), &args[0])
+            }
             Builtin::Compare => match (&args[0], &args[1]) {
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Value::Undefined(*origin),
-                (a, b) => match ops::order(a, b)? {
+                (a, b) => match ops::order(a, b, &eval.meter)? {
                     Some(order) => Value::Int(order as i64),
                     None => Value::Undefined(here),
                 },
@@ -148,6 +161,9 @@ impl Builtin {
     }
 }
 
+/// What the text of a number or a bool is counted with.
+const SCALAR: usize = 24;
+
 fn wrong(name: &str, wanted: &str, got: &Value) -> Error {
     Error::runtime(format!("`{name}` needs {wanted}, not {}", got.type_name()))
 }
@@ -155,9 +171,14 @@ fn wrong(name: &str, wanted: &str, got: &Value) -> Error {
 fn shown(args: &[Value], eval: &mut Evaluator<'_>) -> Result<String, Error> {
     let mut text = String::new();
     for (at, arg) in args.iter().enumerate() {
+        if let Value::Str(whole) = arg {
+            eval.meter.read(whole.len())?;
+            eval.meter.room(whole.len())?;
+        }
+        // the text of anything else is limited
         let part = show::show(arg);
         eval.meter.alloc(part.len() + 1)?;
-        eval.meter.steps(part.len() / 16)?;
+        eval.meter.read(part.len())?;
         if at > 0 {
             text.push(' ');
         }
@@ -205,8 +226,7 @@ fn range(args: &[Value], eval: &mut Evaluator<'_>) -> Result<Value, Error> {
     let Ok(count) = usize::try_from(count) else {
         return Err(Error::runtime("the range is too long"));
     };
-    eval.meter.steps(count)?;
-    eval.meter.alloc(count.saturating_mul(size_of::<Value>()))?;
+    eval.meter.items(count, size_of::<Value>())?;
     let items = (0..count as i128).map(|at| Value::Int((start + at * step) as i64)).collect();
     Ok(Value::List(List::owned(items)))
 }

@@ -5,6 +5,14 @@ use std::fmt;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::source::{Position, Source, Span};
+use crate::value::show;
+
+/// The length of a message. It is kept in several places; what a policy raises with a longer one is among
+/// its prints as a whole.
+const MAX_MESSAGE: usize = 16 << 10;
+
+/// How much of a line is kept: a file may be a single one, and a configuration has a place for each source.
+const MAX_LINE: usize = 4 << 10;
 
 /// Which limit a policy met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +71,7 @@ pub struct Place {
 impl Place {
     pub(crate) fn of(source: &Source, span: Span) -> Place {
         let position = source.position(span.start);
-        let line = source.line(position.line).to_owned();
+        let line = show::cut(source.line(position.line), MAX_LINE);
         let room = line.len().saturating_sub(position.column - 1).max(1);
         let length = ((span.end.saturating_sub(span.start)) as usize).clamp(1, room);
         Place { position, line, length }
@@ -96,13 +104,11 @@ impl fmt::Display for Inner {
 impl Error {
     /// An error without a place.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner {
-            kind,
-            message: message.into(),
-            label: String::new(),
-            place: None,
-            notes: Vec::new(),
-        }))
+        let mut message = message.into();
+        if message.len() > MAX_MESSAGE {
+            message = show::cut(&message, MAX_MESSAGE);
+        }
+        Error(Box::new(Inner { kind, message, label: String::new(), place: None, notes: Vec::new() }))
     }
 
     pub(crate) fn runtime(message: impl Into<String>) -> Error {

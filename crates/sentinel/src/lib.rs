@@ -62,17 +62,27 @@
 //!
 //! - An evaluation ends: steps, depth, memory and time are limited ([`Limits`]). A policy that meets a
 //!   limit, fails with an error or ends undefined has not passed ([`Outcome::passed`]).
+//! - Work and memory count before they are made: whatever makes or looks at something whose size an argument
+//!   decides asks the meter first (`limits.rs` has what for), so that no single call, and no call that is
+//!   repeated, goes on beyond a limit. Strings are counted by their bytes, collections by their elements, the
+//!   handles of collections by how many there are at a time, the stack by its segments. What an application
+//!   gives (parameters, plans) is not counted, what a policy makes of it is. What the process takes is at most
+//!   a few times the limit of memory.
+//! - What an evaluation leaves behind has an end: errors repeat an excerpt of a value, the trace has each
+//!   rule once, values that are too large for a log are named as such.
 //! - The same input gives the same output: maps are walked in the order of their keys, `time.now` is
 //!   one moment.
 //! - [`Unit`], [`Data`], [`Environment`] and [`PolicySet`] never change and are shared without copying.
 //!   What a policy changes is its own: data is copied piece by piece when it is first written.
 //! - Files outside of the set's root are never read, unless the [`Files`] say otherwise; remote sources are fetched over https only and
 //!   must have the sum that the configuration names; programs (plugins) are not run.
-//! - No unsafe code, no recursion without a bound on the stack: neither deep nesting in a text nor deep
+//! - No unsafe code, no recursion without a look at the stack (`stack.rs`): neither deep nesting in a text nor deep
 //!   values or endless recursion in a policy bring the process down.
 //!
 //! # Failure modes
 //!
+//! - A file that is no regular file or too large, a configuration that has more members or blocks than
+//!   people write: an error, before it costs anything.
 //! - A text that cannot be compiled: [`Error`] of the kinds `Syntax` and `Semantic`, with file, line,
 //!   column and a rendering with a caret ([`Error::render`]).
 //! - A configuration that means nothing: kind `Config`, with its place.
@@ -102,9 +112,12 @@ mod outcome;
 mod policy;
 mod redact;
 mod regexp;
+#[cfg(all(test, target_os = "linux"))]
+mod resources;
 mod set;
 mod source;
 mod sources;
+mod stack;
 mod syntax;
 mod terraform;
 mod testing;

@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Limit};
+use crate::stack;
+use crate::value::{Key, cell};
 
 /// How much one evaluation of one policy may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +28,16 @@ impl Default for Limits {
     }
 }
 
+/// Bytes that are compared, searched or copied in a step, and those that are read in one.
+const SCANNED: usize = 64;
+const READ: usize = 16;
+
+/// How many keys a key is compared with until it is found.
+const COMPARED: usize = 16;
+
+/// What a string takes beside its bytes.
+const STRING: usize = 16;
+
 /// Steps between two looks at the clock.
 const CHUNK: u64 = 4096;
 
@@ -37,6 +49,8 @@ pub(crate) struct Meter {
     memory_left: Cell<u64>,
     depth: Cell<u32>,
     deadline: Option<Instant>,
+    /// The lists and maps that were there before.
+    handles: usize,
     limits: Limits,
 }
 
@@ -49,6 +63,7 @@ impl Meter {
             memory_left: Cell::new(limits.memory),
             depth: Cell::new(0),
             deadline: Instant::now().checked_add(limits.time),
+            handles: cell::live(),
             limits,
         }
     }
@@ -97,7 +112,67 @@ impl Meter {
                 format!("the policy ran longer than {} seconds", self.limits.time.as_secs_f64()),
             ));
         }
-        Ok(())
+        let handles = cell::live().saturating_sub(self.handles);
+        self.room(handles.saturating_mul(cell::HANDLE))
+    }
+
+    /// Counts a look at bytes as fast as memory gives them: comparing, searching, copying.
+    #[inline]
+    pub(crate) fn scan(&self, bytes: usize) -> Result<(), Error> {
+        match bytes / SCANNED {
+            0 => Ok(()),
+            steps => self.steps(steps),
+        }
+    }
+
+    /// Counts a look at text character by character.
+    pub(crate) fn read(&self, bytes: usize) -> Result<(), Error> {
+        self.steps(bytes / READ)
+    }
+
+    /// Counts a look for a key in a map: it is compared with the keys on the way to its place.
+    #[inline]
+    pub(crate) fn look_up(&self, key: &Key) -> Result<(), Error> {
+        match key {
+            Key::Str(name) => self.scan(name.len().saturating_mul(COMPARED)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a string that is about to be made.
+    pub(crate) fn text(&self, length: usize) -> Result<(), Error> {
+        self.texts(1, length)
+    }
+
+    /// Counts strings that are about to be made, with their length together.
+    pub(crate) fn texts(&self, count: usize, length: usize) -> Result<(), Error> {
+        self.scan(length)?;
+        self.alloc(count.saturating_mul(STRING).saturating_add(length))
+    }
+
+    /// Counts elements that are about to be made, each of so many bytes.
+    pub(crate) fn items(&self, count: usize, size: usize) -> Result<(), Error> {
+        self.steps(count)?;
+        self.alloc(count.saturating_mul(size))
+    }
+
+    /// Whether so many bytes may be made: for what is gone again at the end of an operation.
+    pub(crate) fn room(&self, bytes: usize) -> Result<(), Error> {
+        match bytes as u64 <= self.memory_left.get() {
+            true => Ok(()),
+            false => Err(self.out_of_memory()),
+        }
+    }
+
+    /// Goes a level deeper on the stack, which counts as memory while it has to be made larger.
+    pub(crate) fn deeper<T>(&self, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        if !stack::is_short() {
+            return run();
+        }
+        self.alloc(stack::SEGMENT)?;
+        let result = stack::grow(run);
+        self.free(stack::SEGMENT);
+        result
     }
 
     /// Counts bytes that are about to be made.
@@ -107,21 +182,21 @@ impl Meter {
                 self.memory_left.set(left);
                 Ok(())
             }
-            None => Err(Error::limit(
-                Limit::Memory,
-                format!("the policy made more than {} bytes of values", self.limits.memory),
-            )),
+            None => Err(self.out_of_memory()),
         }
+    }
+
+    #[cold]
+    fn out_of_memory(&self) -> Error {
+        Error::limit(
+            Limit::Memory,
+            format!("the policy made more than {} bytes of values", self.limits.memory),
+        )
     }
 
     /// Gives back what was counted for something that is gone now.
     pub(crate) fn free(&self, bytes: usize) {
         self.memory_left.set(self.memory_left.get().saturating_add(bytes as u64));
-    }
-
-    /// Bytes that may still be made.
-    pub(crate) fn memory_left(&self) -> u64 {
-        self.memory_left.get()
     }
 
     /// Goes one call deeper.

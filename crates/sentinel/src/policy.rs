@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::eval::{Environment, Evaluator, Trace};
 use crate::host::Host;
 use crate::limits::Limits;
-use crate::value::Data;
+use crate::value::{Data, show};
 
 /// How a policy ended.
 #[derive(Debug, Clone)]
@@ -91,8 +91,8 @@ pub fn evaluate(
         Err(error) => Outcome::Errored(error),
         Ok(Data::Undefined) => Outcome::Undefined(evaluated.undefined_at),
         Ok(value) => match passes(&value) {
-            Some(true) => Outcome::Passed(value),
-            Some(false) => Outcome::Failed(value),
+            Some(true) => Outcome::Passed(shown(value)),
+            Some(false) => Outcome::Failed(shown(value)),
             None => Outcome::Errored(
                 Error::new(ErrorKind::Runtime, "`main` is null, which is no result")
                     .note("the result of a policy is a bool, a number, a string, a list or a map"),
@@ -100,6 +100,14 @@ pub fn evaluate(
         },
     };
     Evaluation { outcome, trace: evaluated.trace, duration: start.elapsed() }
+}
+
+/// A value of `main` as the log and the JSON carry it.
+fn shown(value: Data) -> Data {
+    match show::size(&value, show::SHOWABLE) {
+        Some(_) => value,
+        None => Data::from(show::TOO_LARGE),
+    }
 }
 
 /// Whether a value of `main` lets a policy pass; `None` for one that is no result.

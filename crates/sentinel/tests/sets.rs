@@ -20,3 +20,7 @@ mod modules;
 mod params;
 #[path = "sets/runner.rs"]
 mod runner;
+#[path = "sets/stack.rs"]
+mod stack;
+#[path = "sets/work.rs"]
+mod work;

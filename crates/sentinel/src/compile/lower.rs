@@ -1,5 +1,6 @@
 //! Lowers the syntax tree, with the semantic checks.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::ir::{self, Expr, Func, ImportDecl, Kind, Link, Otherwise, ParamDecl, Rule, Unit, Var};
@@ -19,7 +20,12 @@ const MAX_NAMES: usize = u16::MAX as usize;
 const MAX_DECLARED: usize = 1000;
 
 pub(super) fn lower(source: Source, file: ast::File) -> Result<Unit, Error> {
-    let mut lowering = Lowering { source: &source, imports: Vec::new(), scopes: vec![Scope::default()] };
+    let mut lowering = Lowering {
+        source: &source,
+        imports: Vec::new(),
+        import_names: HashMap::new(),
+        scopes: vec![Scope::default()],
+    };
     lowering.imports(file.imports)?;
     let params = lowering.params(file.params)?;
     lowering.scopes[0].collect(&file.body);
@@ -41,6 +47,7 @@ pub(super) fn lower(source: Source, file: ast::File) -> Result<Unit, Error> {
 struct Lowering<'s> {
     source: &'s Source,
     imports: Vec<ImportDecl>,
+    import_names: HashMap<Arc<str>, u16>,
     scopes: Vec<Scope>,
 }
 
@@ -59,6 +66,7 @@ impl Lowering<'_> {
     }
 
     fn imports(&mut self, imports: Vec<ast::Import>) -> Result<(), Error> {
+        let mut paths = HashSet::new();
         for import in imports {
             let name: Arc<str> = match (import.alias, import.members.last()) {
                 (Some(alias), _) => alias.text,
@@ -70,7 +78,7 @@ impl Lowering<'_> {
                     .error(import.span, format!("the import `{}` needs a name: `as NAME`", import.path))
                     .note("a path that is no identifier cannot be the name of an import"));
             }
-            if let Some(other) = self.imports.iter().find(|other| other.name == name) {
+            if let Some(other) = self.import(&name).map(|at| &self.imports[at as usize]) {
                 // the same line twice changes nothing, and published policies have it
                 if other.path == import.path && import.members.is_empty() && other.members.is_empty() {
                     continue;
@@ -80,13 +88,14 @@ impl Lowering<'_> {
                     format!("`{name}` is the name of the import `{}` already", other.path),
                 ));
             }
-            let repeated = self.imports.iter().any(|other| other.path == import.path);
+            let repeated = !paths.insert(import.path.clone());
             if repeated && import.members.is_empty() {
                 return Err(self.error(import.span, format!("`{}` is imported twice", import.path)));
             }
             if self.imports.len() >= MAX_DECLARED {
                 return Err(self.error(import.span, format!("more than {MAX_DECLARED} imports")));
             }
+            self.import_names.insert(name.clone(), self.imports.len() as u16);
             self.imports.push(ImportDecl {
                 path: import.path,
                 members: import.members.into_iter().map(|member| member.text).collect(),
@@ -98,7 +107,7 @@ impl Lowering<'_> {
     }
 
     fn import(&self, name: &str) -> Option<u16> {
-        self.imports.iter().position(|import| &*import.name == name).map(|at| at as u16)
+        self.import_names.get(name).copied()
     }
 
     fn params(&mut self, params: Vec<ast::Param>) -> Result<Vec<ParamDecl>, Error> {
@@ -145,7 +154,7 @@ impl Lowering<'_> {
 
     fn statement(&mut self, statement: Stmt) -> Result<ir::Stmt, Error> {
         let span = statement.span;
-        let kind = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.statement_kind(statement))?;
+        let kind = crate::stack::deeper(|| self.statement_kind(statement))?;
         Ok(ir::Stmt { kind, span })
     }
 
@@ -300,7 +309,7 @@ impl Lowering<'_> {
         if let ExprKind::Const(data) = expr.kind {
             return Ok(Expr { kind: Kind::Const(data), span });
         }
-        let kind = stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.kind(expr, discarded))?;
+        let kind = crate::stack::deeper(|| self.kind(expr, discarded))?;
         Ok(Expr { kind, span })
     }
 

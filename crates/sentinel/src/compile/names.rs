@@ -1,6 +1,6 @@
 //! Scopes while compiling.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::ir::Slot;
@@ -11,7 +11,7 @@ use crate::syntax::ast::{Stmt, StmtKind, Target};
 pub(super) struct Scope {
     names: HashMap<Arc<str>, u16>,
     /// Names that exist from the start of the scope: parameters and loop variables.
-    declared: Vec<Arc<str>>,
+    declared: HashSet<Arc<str>>,
     pub(super) size: usize,
     /// Whether `break` and `continue` mean a loop here.
     pub(super) in_loop: bool,
@@ -33,7 +33,7 @@ impl Scope {
         let slot = self.size as u16;
         self.size += 1;
         self.names.insert(name.clone(), slot);
-        self.declared.push(name.clone());
+        self.declared.insert(name.clone());
     }
 
     /// Names that statements of this scope assign to. `if` and `case` make no scope; loops and
@@ -65,7 +65,7 @@ impl Scope {
     }
 
     pub(super) fn declares(&self, name: &str) -> bool {
-        self.declared.iter().any(|declared| &**declared == name)
+        self.declared.contains(name)
     }
 
     pub(super) fn into_names(self) -> HashMap<Arc<str>, u16> {

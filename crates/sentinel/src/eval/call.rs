@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::frame::RuleState;
 use super::stmt::Flow;
-use super::trace::RuleTrace;
 use super::{Closure, Evaluator, Frame, Imported, RuleCell};
 use crate::builtins::Builtin;
 use crate::compile::ir::{Expr, Func, Kind, Rule};
@@ -112,18 +111,8 @@ impl Evaluator<'_> {
         let Some(ident) = &rule.name else { return Ok(()) };
         let source = &self.units[0].unit.source;
         let data = ops::to_data(value, &self.meter).map_err(|error| error.at(source, rule.span))?;
-        let value = match data {
-            Some(data) if show::is_showable(&data) => data,
-            Some(_) => Data::from("(too large to be shown)"),
-            None => Data::from(show::show(value)),
-        };
-        let position = self.units[0].unit.source.position(rule.span.start);
-        self.rules.push(RuleTrace {
-            ident: ident.to_string(),
-            description: rule.doc.clone().unwrap_or_default(),
-            position,
-            value,
-        });
+        let data = data.unwrap_or_else(|| Data::from(show::show(value)));
+        self.rules.note(rule, ident, source, data);
         Ok(())
     }
 

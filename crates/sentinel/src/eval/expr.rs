@@ -9,18 +9,11 @@ use super::{Evaluator, Frame, Imported};
 use crate::builtins::{Builtin, length};
 use crate::compile::ir::{Expr, Kind, Link, Otherwise, Var};
 use crate::error::{Error, nearest};
-use crate::regexp;
 use crate::source::Span;
+use crate::stack;
 use crate::syntax::ast::{BinaryOp, Test, UnaryOp};
 use crate::value::ops::{self, Arithmetic, Truth};
-use crate::value::{List, Map, Str, Value};
-
-/// Stack that must be left before a nested expression; more is made when there is less.
-const RED_ZONE: usize = 128 * 1024;
-const NEW_STACK: usize = 2 * 1024 * 1024;
-
-/// What compiling a pattern counts as.
-const COMPILE: usize = 5_000;
+use crate::value::{ENTRY, Key, List, Map, Str, Value};
 
 impl Evaluator<'_> {
     /// The value of an expression; a rule is evaluated.
@@ -38,7 +31,19 @@ impl Evaluator<'_> {
             _ => {}
         }
         self.meter.step().map_err(|error| self.place(error, expr.span))?;
-        stacker::maybe_grow(RED_ZONE, NEW_STACK, || self.composite(expr, frame))
+        if stack::is_short() {
+            return self.on_new_stack(expr, frame);
+        }
+        self.composite(expr, frame)
+    }
+
+    /// The stack that deep calls need counts as memory as long as they need it.
+    #[cold]
+    fn on_new_stack(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<Value, Error> {
+        self.charge(stack::SEGMENT, expr.span)?;
+        let result = stack::grow(|| self.composite(expr, frame));
+        self.meter.free(stack::SEGMENT);
+        result
     }
 
     fn var(&mut self, var: &Var, span: Span, frame: &Rc<Frame>) -> Result<Value, Error> {
@@ -135,13 +140,14 @@ impl Evaluator<'_> {
         span: Span,
         frame: &Rc<Frame>,
     ) -> Result<Value, Error> {
-        self.charge(entries.len() * size_of::<Value>() * 2, span)?;
+        self.charge(entries.len() * ENTRY, span)?;
         let mut map = BTreeMap::new();
         for (key_expr, value) in entries {
             let key = self.eval(key_expr, frame)?;
             let value = self.eval_unforced(value, frame)?;
             match key.to_key() {
                 Some(key) => {
+                    self.meter.look_up(&key).map_err(|error| self.place(error, key_expr.span))?;
                     map.insert(key, value);
                 }
                 None => {
@@ -292,7 +298,7 @@ impl Evaluator<'_> {
             _ => match (left, right) {
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Value::Undefined(*origin),
                 _ => {
-                    let order = ops::order(left, right)?;
+                    let order = ops::order(left, right, meter)?;
                     Value::Bool(order.is_some_and(|order| match op {
                         BinaryOp::Less => order.is_lt(),
                         BinaryOp::LessEqual => order.is_le(),
@@ -308,12 +314,8 @@ impl Evaluator<'_> {
         match (left, right) {
             (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Ok(Truth::Undefined(*origin)),
             (Value::Str(text), Value::Str(pattern)) => {
-                self.meter.steps(1 + (text.len() + pattern.len()) / 16)?;
-                if !self.regexps.has(pattern) {
-                    self.meter.steps(COMPILE)?;
-                }
-                let pattern = self.regexps.get(pattern).map_err(|message| self.fault(span, message))?;
-                Ok(pattern.is_match(&regexp::characters(text.as_bytes())).into())
+                let found = self.regexps.is_match(pattern, text.as_bytes(), &self.meter);
+                found.map(Truth::from).map_err(|error| self.place(error, span))
             }
             _ => Err(Error::runtime(format!(
                 "`matches` needs a string and a pattern, not {} and {}",
@@ -333,6 +335,7 @@ impl Evaluator<'_> {
                 if let Some(receiver) = map.receiver()
                     && let Some(method) = crate::imports::method(receiver, map, name)
                 {
+                    self.charge(crate::imports::NATIVE, span)?;
                     return Ok(method);
                 }
                 Ok(Value::Undefined(self.here(span)))
@@ -356,12 +359,16 @@ impl Evaluator<'_> {
         match (base, index) {
             (Value::Undefined(origin), _) => Ok(Value::Undefined(*origin)),
             (Value::Null, _) => Ok(missing),
-            (Value::Map(map), Value::Str(name)) => self.select_or_missing(map, name, missing),
+            (Value::Map(map), Value::Str(name)) => {
+                self.meter.look_up(&Key::Str(name.clone())).map_err(|error| self.place(error, span))?;
+                self.select_or_missing(map, name, missing)
+            }
             (Value::Map(map), key) => Ok(key.to_key().and_then(|key| map.get(&key)).unwrap_or(missing)),
             (Value::List(list), Value::Int(at)) => {
                 Ok(resolve_index(*at, list.len()).and_then(|at| list.get(at)).unwrap_or(missing))
             }
             (Value::Str(text), Value::Int(at)) => {
+                self.meter.text(1).map_err(|error| self.place(error, span))?;
                 Ok(resolve_index(*at, text.len()).map_or(missing, |at| Value::str(&text.as_bytes()[at..=at])))
             }
             (Value::List(_) | Value::Str(_), other) => Err(self.fault(
@@ -413,12 +420,12 @@ impl Evaluator<'_> {
         let (low, high) = (low as usize, high as usize);
         match base {
             Value::Str(text) => {
-                self.charge(high - low, span)?;
+                self.meter.text(high - low).map_err(|error| self.place(error, span))?;
                 Ok(Value::str(&text.as_bytes()[low..high]))
             }
             Value::List(list) => {
-                self.charge((high - low) * size_of::<Value>(), span)?;
-                self.meter.steps(high - low).map_err(|error| self.place(error, span))?;
+                let items = self.meter.items(high - low, size_of::<Value>());
+                items.map_err(|error| self.place(error, span))?;
                 Ok(Value::list((low..high).filter_map(|at| list.get(at)).collect()))
             }
             _ => Ok(Value::Undefined(self.here(span))),

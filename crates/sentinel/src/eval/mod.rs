@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub(crate) use frame::{Closure, Frame, RuleCell};
 pub use link::Environment;
 pub(crate) use link::Imported;
+use trace::Rules;
 pub use trace::{RuleTrace, Trace};
 
 use crate::compile::Unit;
@@ -39,7 +40,7 @@ pub(crate) struct Evaluator<'e> {
     /// The unit whose code is running.
     unit: u32,
     print: String,
-    rules: Vec<RuleTrace>,
+    rules: Rules,
     cycles: Cycles,
     /// The values of the global scope that were looked at.
     globals: HashMap<Arc<str>, Value>,
@@ -84,7 +85,7 @@ impl<'e> Evaluator<'e> {
             units: Vec::new(),
             unit: 0,
             print: String::new(),
-            rules: Vec::new(),
+            rules: Rules::default(),
             cycles: Cycles::default(),
             globals: HashMap::new(),
             now: None,
@@ -110,7 +111,7 @@ impl<'e> Evaluator<'e> {
         let trace = Trace {
             description: unit.description.clone().unwrap_or_default(),
             print: std::mem::take(&mut self.print),
-            rules: std::mem::take(&mut self.rules),
+            rules: std::mem::take(&mut self.rules).into_traces(),
         };
         Evaluated { main, undefined_at, trace }
     }
@@ -205,14 +206,14 @@ impl<'e> Evaluator<'e> {
 
     /// Notes that a list is about to hold a value that may lead back to it.
     pub(crate) fn wrote_list(&mut self, list: &List, value: &Value) {
-        if value.is_shared() {
+        if value.is_shared() && list.first_noted() {
             self.cycles.lists.push(list.downgrade());
         }
     }
 
     /// Notes that a map is about to hold a value that may lead back to it.
     pub(crate) fn wrote_map(&mut self, map: &Map, value: &Value) {
-        if value.is_shared() {
+        if value.is_shared() && map.first_noted() {
             self.cycles.maps.push(map.downgrade());
         }
     }

@@ -49,17 +49,16 @@ impl Evaluator<'_> {
             Value::Map(map) => map.len(),
             _ => 0,
         };
-        self.meter
-            .alloc(Entry::bytes(count))
-            .and_then(|()| self.meter.steps(count))
-            .map_err(|error| self.place(error, span))?;
+        let place = |error| self.place(error, span);
+        self.meter.alloc(Entry::bytes(count)).map_err(place)?;
         match collection {
             Value::List(list) => {
-                let items = list.snapshot().into_iter().enumerate();
+                let items = list.snapshot(&self.meter).map_err(place)?.into_iter().enumerate();
                 Ok(items.map(|(at, value)| Entry::Element(at, value)).collect())
             }
             Value::Map(map) => {
-                Ok(map.snapshot().into_iter().map(|(key, value)| Entry::Pair(key, value)).collect())
+                let entries = map.snapshot(&self.meter).map_err(place)?.into_iter();
+                Ok(entries.map(|(key, value)| Entry::Pair(key, value)).collect())
             }
             other => {
                 let message = format!("{what} needs a list or a map, not {}", other.type_name());

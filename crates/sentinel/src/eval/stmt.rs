@@ -136,10 +136,9 @@ impl Evaluator<'_> {
                     let error = self.fault(span, format!("{} cannot be a key of a map", index.type_name()));
                     return Err(self.explain(error, index));
                 };
-                self.meter.alloc(size_of::<Value>() * 2).map_err(|error| self.place(error, span))?;
+                self.meter.look_up(&key).map_err(|error| self.place(error, span))?;
                 self.wrote_map(map, &value);
-                map.set(key, value);
-                Ok(())
+                map.set(key, value, &self.meter).map_err(|error| self.place(error, span))
             }
             Value::List(list) => {
                 let Value::Int(at) = index else {
@@ -149,7 +148,8 @@ impl Evaluator<'_> {
                 };
                 let place = resolve_index(*at, list.len());
                 self.wrote_list(list, &value);
-                match place.map(|place| list.set(place, value)) {
+                let set = place.map(|place| list.set(place, value, &self.meter)).transpose();
+                match set.map_err(|error| self.place(error, span))? {
                     Some(true) => Ok(()),
                     _ => Err(self.fault(
                         span,

@@ -16,6 +16,9 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
     }
     let text = call.string(&value)?;
     let engine = if call.function.starts_with("url") { &URL_SAFE } else { &STANDARD };
+    call.eval.meter.read(text.len())?;
+    // four characters for three bytes
+    call.eval.meter.room(text.len().saturating_mul(4) / 3)?;
     if call.function.ends_with("encode") {
         return call.result(engine.encode(text.as_bytes()));
     }

@@ -2,8 +2,8 @@
 
 use super::Call;
 use crate::error::Error;
+use crate::value::Value;
 use crate::value::ops::{self, Truth};
-use crate::value::{Key, Value};
 
 pub(super) const FUNCTIONS: &[&str] = &["filter", "find", "matches", "reject", "reduce"];
 
@@ -59,9 +59,7 @@ fn entries(call: &Call<'_, '_>, items: &Value) -> Result<Vec<(Value, Value)>, Er
             Ok(items.map(|(at, value)| (Value::Int(at as i64), value)).collect())
         }
         Value::Map(map) => {
-            call.eval.meter.steps(map.len())?;
-            call.eval.meter.alloc(map.len() * 2 * size_of::<Value>())?;
-            Ok(map.snapshot().into_iter().map(|(key, value)| (Value::from_key(&key), value)).collect())
+            Ok(call.entries(map)?.into_iter().map(|(key, value)| (Value::from_key(&key), value)).collect())
         }
         other => Err(call.wanted("a list or a map", other)),
     }
@@ -112,14 +110,13 @@ fn reduce(mut call: Call<'_, '_>) -> Result<Value, Error> {
 
 /// Whether everything in `partial` is in `item` too.
 fn includes(call: &Call<'_, '_>, item: &Value, partial: &Value, depth: u32) -> Result<bool, Error> {
-    call.eval.meter.step()?;
-    if depth >= ops::MAX_NESTING {
-        return Err(ops::too_deep());
-    }
-    match (item, partial) {
+    let meter = &call.eval.meter;
+    meter.step()?;
+    ops::nested(meter, depth, || match (item, partial) {
         (Value::Map(item), Value::Map(partial)) => {
-            for (key, wanted) in partial.snapshot() {
-                let Some(found) = get(item, &key) else { return Ok(false) };
+            for (key, wanted) in partial.snapshot(meter)? {
+                meter.look_up(&key)?;
+                let Some(found) = item.get(&key) else { return Ok(false) };
                 if !includes(call, &found, &wanted, depth + 1)? {
                     return Ok(false);
                 }
@@ -130,17 +127,13 @@ fn includes(call: &Call<'_, '_>, item: &Value, partial: &Value, depth: u32) -> R
             if item.len() != partial.len() {
                 return Ok(false);
             }
-            for (found, wanted) in item.snapshot().iter().zip(partial.snapshot()) {
+            for (found, wanted) in item.snapshot(meter)?.iter().zip(partial.snapshot(meter)?) {
                 if !includes(call, found, &wanted, depth + 1)? {
                     return Ok(false);
                 }
             }
             Ok(true)
         }
-        (item, partial) => Ok(ops::equal(item, partial, &call.eval.meter)? == Truth::True),
-    }
-}
-
-fn get(map: &crate::value::Map, key: &Key) -> Option<Value> {
-    map.get(key)
+        (item, partial) => Ok(ops::equal(item, partial, meter)? == Truth::True),
+    })
 }

@@ -70,19 +70,25 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
     })
 }
 
+/// The length of a number's text: beyond it, reading it takes more than any number is worth. A number has
+/// a hundred digits at most.
+const MAX_LENGTH: usize = 10_000;
+
 /// A number from an int, a float, text or a decimal.
 fn number(call: &Call<'_, '_>, value: &Value) -> Result<Number, Error> {
     let found = match value {
         Value::Int(i) => Some(Number::from(*i)),
         Value::Float(f) => Some(Number::from_float(*f)),
+        Value::Str(text) if text.len() > MAX_LENGTH => None,
         Value::Str(text) => Number::parse(&text.to_text()),
         Value::Map(map) => match map.get_name(b"string") {
+            Some(Value::Str(text)) if text.len() > MAX_LENGTH => None,
             Some(Value::Str(text)) => Number::parse(&text.to_text()),
             _ => return Err(call.wanted("a number", value)),
         },
         other => return Err(call.wanted("a number, a string or a decimal", other)),
     };
-    let shown = || crate::value::show::show(value);
+    let shown = || crate::value::show::excerpt(value);
     found.ok_or_else(|| call.error(format!("was given `{}`, which is no decimal number", shown())))
 }
 

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::Call;
 use crate::error::Error;
 use crate::host::HttpRequest;
+use crate::value::show;
 use crate::value::{Data, DataMap, Key, Map, Receiver, Value};
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -85,17 +86,19 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
         if url.is_undefined() {
             return Ok(url);
         }
-        return Ok(request(&call.text(&url)?));
+        let url = call.text(&url)?;
+        call.eval.meter.text(url.len())?;
+        return Ok(request(&url));
     }
     let Value::Map(client) = client() else { return Ok(call.missing()) };
     client_method(call, &client)
 }
 
 /// A copy of an object with one member changed.
-fn with(map: &Map, name: &str, value: Value) -> Value {
-    let mut entries: BTreeMap<Key, Value> = map.snapshot().into_iter().collect();
+fn with(call: &Call<'_, '_>, map: &Map, name: &str, value: Value) -> Result<Value, Error> {
+    let mut entries: BTreeMap<Key, Value> = call.entries(map)?.into_iter().collect();
     entries.insert(Key::from(name), value);
-    Value::Map(map.owned_like(entries))
+    Ok(Value::Map(map.owned_like(entries)))
 }
 
 pub(super) fn client_method(call: Call<'_, '_>, map: &Map) -> Result<Value, Error> {
@@ -110,19 +113,19 @@ pub(super) fn client_method(call: Call<'_, '_>, map: &Map) -> Result<Value, Erro
                     return Err(call.error("needs a list of status codes"));
                 }
             }
-            Ok(with(map, "accepted_status_codes", codes))
+            with(&call, map, "accepted_status_codes", codes)
         }
         "with_retries" => {
             let [count] = call.exactly()?;
-            Ok(with(map, "retries", within(&call, count, 0, MAX_RETRIES)?))
+            with(&call, map, "retries", within(&call, count, 0, MAX_RETRIES)?)
         }
         "with_timeout" => {
             let [seconds] = call.exactly()?;
-            Ok(with(map, "timeout", within(&call, seconds, 1, MAX_TIMEOUT)?))
+            with(&call, map, "timeout", within(&call, seconds, 1, MAX_TIMEOUT)?)
         }
         "without_certificate_verification" => {
             let [] = call.exactly()?;
-            Ok(with(map, "certificate_verification", Value::Bool(false)))
+            with(&call, map, "certificate_verification", Value::Bool(false))
         }
         _ => send(&call, map),
     }
@@ -143,46 +146,55 @@ pub(super) fn request_method(call: Call<'_, '_>, map: &Map) -> Result<Value, Err
     match call.function {
         "with_body" => {
             let [body] = call.exactly()?;
-            Ok(with(map, "body", Value::Str(call.string(&body)?)))
+            with(&call, map, "body", Value::Str(call.string(&body)?))
         }
         "with_method" => {
             let [method] = call.exactly()?;
             match &*call.text(&method)? {
-                "GET" | "POST" => Ok(with(map, "method", method)),
-                other => Err(call.error(format!("takes GET or POST, not `{other}`"))),
+                "GET" | "POST" => with(&call, map, "method", method.clone()),
+                other => Err(call.error(format!("takes GET or POST, not `{}`", show::excerpt_of(other)))),
             }
         }
         "with_basic_auth" => {
             let [user, password] = call.exactly()?;
-            let pair = format!("{}:{}", call.text(&user)?, call.text(&password)?);
-            Ok(with_header(map, "Authorization", Value::str(format!("Basic {}", STANDARD.encode(pair)))))
+            let (user, password) = (call.text(&user)?, call.text(&password)?);
+            call.eval.meter.room(2 * (user.len() + password.len()))?;
+            let credentials = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+            with_header(&call, map, "Authorization", call.result(credentials)?)
         }
         _ => {
             let [name, value] = call.exactly()?;
-            Ok(with_header(map, &call.text(&name)?, Value::Str(call.string(&value)?)))
+            with_header(&call, map, &call.text(&name)?, Value::Str(call.string(&value)?))
         }
     }
 }
 
-fn with_header(map: &Map, name: &str, value: Value) -> Value {
+fn with_header(call: &Call<'_, '_>, map: &Map, name: &str, value: Value) -> Result<Value, Error> {
+    call.eval.meter.text(name.len())?;
     let mut headers: BTreeMap<Key, Value> = match map.get_name(b"headers") {
-        Some(Value::Map(headers)) => headers.snapshot().into_iter().collect(),
+        Some(Value::Map(headers)) => call.entries(&headers)?.into_iter().collect(),
         _ => BTreeMap::new(),
     };
     headers.insert(Key::from(name), value);
-    with(map, "headers", Value::Map(Map::owned(headers)))
+    with(call, map, "headers", Value::Map(Map::owned(headers)))
 }
 
 fn send(call: &Call<'_, '_>, client: &Map) -> Result<Value, Error> {
     let [target] = call.exactly()?;
     let target = match target {
-        Value::Str(url) if call.function != "send" => request(&url.to_text()),
+        Value::Str(url) if call.function != "send" => {
+            call.eval.meter.text(url.len())?;
+            request(&url.to_text())
+        }
         other => other,
     };
     let Value::Map(request) = &target else { return Err(call.wanted("a URL or a request", &target)) };
     let text = |map: &Map, name: &str| match map.get_name(name.as_bytes()) {
-        Some(Value::Str(text)) => text.to_text().into_owned(),
-        _ => String::new(),
+        Some(Value::Str(text)) => {
+            call.eval.meter.room(text.len())?;
+            Ok::<_, Error>(text.to_text().into_owned())
+        }
+        _ => Ok(String::new()),
     };
     let number = |name: &str| match client.get_name(name.as_bytes()) {
         Some(Value::Int(number)) => u64::try_from(number).unwrap_or(0),
@@ -190,19 +202,21 @@ fn send(call: &Call<'_, '_>, client: &Map) -> Result<Value, Error> {
     };
     let mut headers = BTreeMap::from([("Accept".to_owned(), "*/*".to_owned())]);
     if let Some(Value::Map(map)) = request.get_name(b"headers") {
-        for (key, value) in map.snapshot() {
-            headers.insert(crate::value::show::show_key(&key), crate::value::show::show(&value));
+        for (key, value) in call.entries(&map)? {
+            let value = show::show(&value);
+            call.eval.meter.text(value.len())?;
+            headers.insert(show::show_key(&key), value);
         }
     }
     let method = match call.function {
         "post" => "POST".to_owned(),
         "get" => "GET".to_owned(),
-        _ => text(request, "method"),
+        _ => text(request, "method")?,
     };
-    let body = text(request, "body");
+    let body = text(request, "body")?;
     let request = HttpRequest {
         method,
-        url: text(request, "url"),
+        url: text(request, "url")?,
         headers,
         body: (!body.is_empty()).then_some(body),
         timeout: number("timeout").min(MAX_TIMEOUT as u64),
@@ -213,14 +227,14 @@ fn send(call: &Call<'_, '_>, client: &Map) -> Result<Value, Error> {
     let response = call.eval.host.http(&request).map_err(|why| call.error(format!("failed: {why}")))?;
     let accepted = match client.get_name(b"accepted_status_codes") {
         Some(Value::List(codes)) => codes
-            .snapshot()
+            .snapshot(&call.eval.meter)?
             .iter()
             .any(|code| matches!(code, Value::Int(code) if *code == i64::from(response.status))),
         _ => response.status == 200,
     };
     if !accepted {
         return Err(call
-            .error(format!("got the status {} from {}", response.status, request.url))
+            .error(format!("got the status {} from {}", response.status, show::excerpt_of(&request.url)))
             .note("name the status in `accept_status_codes` to look at the answer yourself"));
     }
     call.eval.meter.alloc(response.body.len())?;

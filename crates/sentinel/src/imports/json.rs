@@ -2,7 +2,9 @@
 
 use super::Call;
 use crate::error::Error;
-use crate::value::ops::{MAX_NESTING, too_deep};
+use crate::limits::Meter;
+use crate::stack;
+use crate::value::ops::nested;
 use crate::value::{Data, Value, show};
 
 pub(super) const FUNCTIONS: &[&str] = &["marshal", "unmarshal", "valid"];
@@ -18,7 +20,7 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
             call.eval.meter.steps(text.len() / 8)?;
             // a value takes at most some thirty times its text: `[0,0,…`
             call.eval.meter.alloc(text.len().saturating_mul(16))?;
-            let data: Data = serde_json::from_slice(text.as_bytes())
+            let data: Data = stack::foreign(|| serde_json::from_slice(text.as_bytes()))
                 .map_err(|error| call.error(format!("was given no JSON document: {error}")))?;
             Ok(Value::from_data(&data))
         }
@@ -28,59 +30,89 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
                 _ => return Ok(Value::Bool(false)),
             };
             call.eval.meter.steps(text.len() / 8)?;
-            Ok(Value::Bool(serde_json::from_slice::<serde::de::IgnoredAny>(text.as_bytes()).is_ok()))
+            let valid = || serde_json::from_slice::<serde::de::IgnoredAny>(text.as_bytes()).is_ok();
+            Ok(Value::Bool(stack::foreign(valid)))
         }
         _ => {
-            let mut out = String::new();
+            let mut out = Out { text: String::new(), meter: &call.eval.meter };
             marshal(&call, &value, &mut out, 0)?;
-            call.result(out)
+            // counted as it was written
+            Ok(Value::str(out.text))
         }
+    }
+}
+
+/// JSON as it is written: each piece counts before it is made.
+struct Out<'m> {
+    text: String,
+    meter: &'m Meter,
+}
+
+impl Out<'_> {
+    fn push(&mut self, piece: &str) -> Result<(), Error> {
+        self.meter.alloc(piece.len())?;
+        self.text.push_str(piece);
+        Ok(())
+    }
+
+    fn quote(&mut self, text: &str) -> Result<(), Error> {
+        self.meter.read(text.len())?;
+        // a control character is written as up to six
+        let escapes: usize = text.bytes().map(|byte| usize::from(byte < b' ') * 5).sum();
+        self.meter.room(text.len() + escapes)?;
+        let quoted = serde_json::to_string(text).unwrap_or_default();
+        self.push(&quoted)
     }
 }
 
 /// Members and elements that are undefined are left out; functions cannot be written.
-fn marshal(call: &Call<'_, '_>, value: &Value, out: &mut String, depth: u32) -> Result<(), Error> {
-    call.eval.meter.step()?;
-    if out.len() as u64 > call.eval.meter.memory_left() {
-        call.eval.meter.alloc(out.len())?;
-    }
+fn marshal(call: &Call<'_, '_>, value: &Value, out: &mut Out<'_>, depth: u32) -> Result<(), Error> {
+    out.meter.step()?;
     match value {
-        Value::List(_) | Value::Map(_) if depth >= MAX_NESTING => return Err(too_deep()),
-        Value::Null | Value::Undefined(_) => out.push_str("null"),
-        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Int(i) => out.push_str(&i.to_string()),
-        Value::Float(f) if f.is_finite() => out.push_str(&show::show_float(*f)),
-        Value::Float(_) => return Err(call.error("cannot write a float that is no finite number")),
-        Value::Str(s) => quote(out, &s.to_text()),
-        Value::List(list) => {
-            out.push('[');
-            let items = list.snapshot();
-            for (at, item) in items.iter().filter(|item| !item.is_undefined()).enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                marshal(call, item, out, depth + 1)?;
-            }
-            out.push(']');
+        Value::List(_) | Value::Map(_) => {
+            nested(out.meter, depth, || marshal_collection(call, value, out, depth))
         }
-        Value::Map(map) => {
-            out.push('{');
-            let entries = map.snapshot();
-            for (at, (key, item)) in entries.iter().filter(|(_, item)| !item.is_undefined()).enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                quote(out, &show::show_key(key));
-                out.push(':');
-                marshal(call, item, out, depth + 1)?;
-            }
-            out.push('}');
-        }
-        other => return Err(call.error(format!("cannot write a {}", other.type_name()))),
+        Value::Null | Value::Undefined(_) => out.push("null"),
+        Value::Bool(b) => out.push(if *b { "true" } else { "false" }),
+        Value::Int(i) => out.push(&i.to_string()),
+        Value::Float(f) if f.is_finite() => out.push(&show::show_float(*f)),
+        Value::Float(_) => Err(call.error("cannot write a float that is no finite number")),
+        Value::Str(s) => out.quote(&s.to_text()),
+        other => Err(call.error(format!("cannot write a {}", other.type_name()))),
     }
-    Ok(())
 }
 
-fn quote(out: &mut String, text: &str) {
-    out.push_str(&serde_json::Value::from(text).to_string());
+fn marshal_collection(
+    call: &Call<'_, '_>,
+    value: &Value,
+    out: &mut Out<'_>,
+    depth: u32,
+) -> Result<(), Error> {
+    match value {
+        Value::List(list) => {
+            out.push("[")?;
+            let items = list.snapshot(out.meter)?;
+            for (at, item) in items.iter().filter(|item| !item.is_undefined()).enumerate() {
+                if at > 0 {
+                    out.push(",")?;
+                }
+                marshal(call, item, out, depth + 1)?;
+            }
+            out.push("]")
+        }
+        Value::Map(map) => {
+            out.push("{")?;
+            let entries = map.snapshot(out.meter)?;
+            for (at, (key, item)) in entries.iter().filter(|(_, item)| !item.is_undefined()).enumerate() {
+                if at > 0 {
+                    out.push(",")?;
+                }
+                out.quote(&show::show_key(key))?;
+                out.push(":")?;
+                marshal(call, item, out, depth + 1)?;
+            }
+            out.push("}")
+        }
+        scalar => marshal(call, scalar, out, depth),
+    }
 }

@@ -69,11 +69,11 @@ fn copied(call: &Call<'_, '_>, value: Value) -> Result<Value, Error> {
 
 fn path_of(call: &Call<'_, '_>, path: &Value) -> Result<Vec<String>, Error> {
     let text = call.text(path)?;
-    let parts: Vec<String> = text.split('.').map(str::to_owned).collect();
-    if parts.len() > MAX_NESTING as usize {
+    if text.bytes().filter(|byte| *byte == b'.').count() >= MAX_NESTING as usize {
         return Err(too_deep());
     }
-    Ok(parts)
+    call.eval.meter.room(text.len())?;
+    Ok(text.split('.').map(str::to_owned).collect())
 }
 
 fn map_of(call: &Call<'_, '_>, object: &Value) -> Result<Map, Error> {
@@ -84,9 +84,10 @@ fn map_of(call: &Call<'_, '_>, object: &Value) -> Result<Map, Error> {
 }
 
 /// A key's value; a path is text, so a key that is a number is found by its text too.
-fn entry(map: &Map, part: &str) -> Option<(Key, Value)> {
+fn entry(call: &Call<'_, '_>, map: &Map, part: &str) -> Result<Option<(Key, Value)>, Error> {
+    call.eval.meter.look_up(&Key::from(part))?;
     let keys = [Some(Key::from(part)), part.parse().ok().map(Key::Int)];
-    keys.into_iter().flatten().find_map(|key| map.get(&key).map(|value| (key, value)))
+    Ok(keys.into_iter().flatten().find_map(|key| map.get(&key).map(|value| (key, value))))
 }
 
 fn index(part: &str, length: usize) -> Option<usize> {
@@ -96,16 +97,26 @@ fn index(part: &str, length: usize) -> Option<usize> {
 fn get(call: &Call<'_, '_>, object: &Value, path: &[String]) -> Result<Option<Value>, Error> {
     call.eval.meter.step()?;
     let Some((part, rest)) = path.split_first() else { return Ok(Some(object.clone())) };
+    call.eval.meter.read(part.len())?;
+    call.eval.meter.deeper(|| get_part(call, object, part, rest))
+}
+
+fn get_part(
+    call: &Call<'_, '_>,
+    object: &Value,
+    part: &str,
+    rest: &[String],
+) -> Result<Option<Value>, Error> {
     match object {
-        Value::Map(map) => match entry(map, part) {
+        Value::Map(map) => match entry(call, map, part)? {
             Some((_, value)) => get(call, &value, rest),
             None if part == "*" => {
-                let values: Vec<Value> = map.snapshot().into_iter().map(|(_, value)| value).collect();
+                let values = call.entries(map)?.into_iter().map(|(_, value)| value).collect();
                 get_each(call, values, rest).map(Some)
             }
             None => Ok(None),
         },
-        Value::List(list) if part == "*" => get_each(call, list.snapshot(), rest).map(Some),
+        Value::List(list) if part == "*" => get_each(call, call.list(object)?, rest).map(Some),
         Value::List(list) => match index(part, list.len()).and_then(|at| list.get(at)) {
             Some(value) => get(call, &value, rest),
             None => Ok(None),
@@ -116,7 +127,6 @@ fn get(call: &Call<'_, '_>, object: &Value, path: &[String]) -> Result<Option<Va
 
 /// What the rest of a path finds in each element; elements where it finds nothing are left out.
 fn get_each(call: &Call<'_, '_>, items: Vec<Value>, rest: &[String]) -> Result<Value, Error> {
-    call.eval.meter.alloc(items.len() * 2 * size_of::<Value>())?;
     let mut found = Vec::new();
     for item in items {
         if let Some(value) = get(call, &item, rest)? {
@@ -129,6 +139,17 @@ fn get_each(call: &Call<'_, '_>, items: Vec<Value>, rest: &[String]) -> Result<V
 fn set(call: &Call<'_, '_>, object: Option<&Value>, path: &[String], value: &Value) -> Result<Value, Error> {
     call.eval.meter.step()?;
     let Some((part, rest)) = path.split_first() else { return Ok(value.clone()) };
+    call.eval.meter.text(part.len())?;
+    call.eval.meter.deeper(|| set_part(call, object, part, rest, value))
+}
+
+fn set_part(
+    call: &Call<'_, '_>,
+    object: Option<&Value>,
+    part: &str,
+    rest: &[String],
+    value: &Value,
+) -> Result<Value, Error> {
     match object {
         Some(Value::List(list)) => {
             let mut items = call.list(&Value::List(list.clone()))?;
@@ -138,6 +159,7 @@ fn set(call: &Call<'_, '_>, object: Option<&Value>, path: &[String], value: &Val
                 }
             } else {
                 let Some(at) = index(part, items.len()) else {
+                    let part = crate::value::show::excerpt_of(part);
                     return Err(call.error(format!("found no element `{part}` in a list to set")));
                 };
                 items[at] = set(call, Some(&items[at]), rest, value)?;
@@ -146,13 +168,13 @@ fn set(call: &Call<'_, '_>, object: Option<&Value>, path: &[String], value: &Val
         }
         Some(Value::Map(map)) => {
             let mut entries = copy(call, map)?;
-            if part == "*" && entry(map, part).is_none() {
+            if part == "*" && entry(call, map, part)?.is_none() {
                 for item in entries.values_mut() {
                     *item = set(call, Some(item), rest, value)?;
                 }
             } else {
-                let found = entry(map, part);
-                let key = found.as_ref().map_or_else(|| Key::from(part.as_str()), |(key, _)| key.clone());
+                let found = entry(call, map, part)?;
+                let key = found.as_ref().map_or_else(|| Key::from(part), |(key, _)| key.clone());
                 let inner = set(call, found.as_ref().map(|(_, value)| value), rest, value)?;
                 entries.insert(key, inner);
             }
@@ -161,24 +183,27 @@ fn set(call: &Call<'_, '_>, object: Option<&Value>, path: &[String], value: &Val
         // what is no collection is in the way of the path and is replaced
         _ => {
             let inner = set(call, None, rest, value)?;
-            Ok(Value::Map(Map::owned(BTreeMap::from([(Key::from(part.as_str()), inner)]))))
+            Ok(Value::Map(Map::owned(BTreeMap::from([(Key::from(part), inner)]))))
         }
     }
 }
 
 fn copy(call: &Call<'_, '_>, map: &Map) -> Result<BTreeMap<Key, Value>, Error> {
-    call.eval.meter.steps(map.len())?;
-    call.eval.meter.alloc(map.len() * 2 * size_of::<Value>())?;
-    Ok(map.snapshot().into_iter().collect())
+    Ok(call.entries(map)?.into_iter().collect())
 }
 
 fn unset(call: &Call<'_, '_>, object: &Value, path: &[String]) -> Result<Value, Error> {
     call.eval.meter.step()?;
     let Some((part, rest)) = path.split_first() else { return Ok(object.clone()) };
+    call.eval.meter.read(part.len())?;
+    call.eval.meter.deeper(|| unset_part(call, object, part, rest))
+}
+
+fn unset_part(call: &Call<'_, '_>, object: &Value, part: &str, rest: &[String]) -> Result<Value, Error> {
     match object {
         Value::Map(map) => {
             let mut entries = copy(call, map)?;
-            let targets: Vec<Key> = match entry(map, part) {
+            let targets: Vec<Key> = match entry(call, map, part)? {
                 Some((key, _)) => vec![key],
                 None if part == "*" => entries.keys().cloned().collect(),
                 None => return Ok(object.clone()),
@@ -229,26 +254,32 @@ fn pick(call: &Call<'_, '_>, object: &Value, paths: &[&[String]]) -> Result<Opti
     let rests = |matches: &dyn Fn(&str) -> bool| -> Vec<&[String]> {
         paths.iter().filter(|path| matches(&path[0])).map(|path| &path[1..]).collect()
     };
+    // each element is compared with the first part of each path
+    let compared: usize = paths.iter().map(|path| 1 + path[0].len() / 16).sum();
+    let pick = |value: &Value, rest: &[&[String]]| call.eval.meter.deeper(|| pick(call, value, rest));
     match object {
         Value::Map(map) => {
             let mut kept = BTreeMap::new();
             for (key, value) in copy(call, map)? {
+                call.eval.meter.steps(compared)?;
+                call.eval.meter.look_up(&key)?;
                 let name = crate::value::show::show_key(&key);
                 let rest = rests(&|part| part == name || part == "*");
                 if !rest.is_empty()
-                    && let Some(value) = pick(call, &value, &rest)?
+                    && let Some(value) = pick(&value, &rest)?
                 {
                     kept.insert(key, value);
                 }
             }
             Ok((!kept.is_empty()).then(|| Value::Map(Map::owned(kept))))
         }
-        Value::List(list) => {
+        Value::List(_) => {
             let mut kept = Vec::new();
-            for (at, value) in list.snapshot().into_iter().enumerate() {
+            for (at, value) in call.list(object)?.into_iter().enumerate() {
+                call.eval.meter.steps(compared)?;
                 let rest = rests(&|part| part == "*" || part.parse() == Ok(at));
                 if !rest.is_empty()
-                    && let Some(value) = pick(call, &value, &rest)?
+                    && let Some(value) = pick(&value, &rest)?
                 {
                     kept.push(value);
                 }

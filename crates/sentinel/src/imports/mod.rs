@@ -13,6 +13,7 @@ mod time;
 mod units;
 mod version;
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::error::{Error, ErrorKind, nearest};
 use crate::eval::Evaluator;
 use crate::host::Import;
 use crate::source::Span;
-use crate::value::{Data, Map, Receiver, Str, Value, ops, show};
+use crate::value::{Data, ENTRY, Key, Map, Receiver, Seen, Str, Value, ops, show};
 
 /// A standard import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +100,7 @@ impl Std {
         }
     }
 
-    fn functions(self) -> &'static [&'static str] {
+    pub(crate) fn functions(self) -> &'static [&'static str] {
         match self {
             Std::Base64 => base64::FUNCTIONS,
             Std::Collection => collection::FUNCTIONS,
@@ -166,6 +167,7 @@ impl Std {
             return Ok(constant);
         }
         if self.functions().contains(&&*text) {
+            eval.meter.alloc(NATIVE)?;
             return Ok(Some(Value::Native(Rc::new(NativeFn::Std { std: self, name: name.clone() }))));
         }
         Ok(None)
@@ -190,8 +192,8 @@ impl Std {
                 None => Err(Error::runtime(format!("the import `{}` has no function `{text}`", self.name()))),
             };
         }
-        let call = Call { import: self.name(), function: &text, args, span, eval };
-        match self {
+        let call = Call { import: self.name(), function: &text, args, span, eval: &mut *eval };
+        let result = match self {
             Std::Base64 => base64::call(call),
             Std::Collection => collection::call(call),
             Std::Lists => lists::call(call),
@@ -204,11 +206,13 @@ impl Std {
             Std::Time => time::call(call),
             Std::Types => {
                 let [value] = call.exactly()?;
-                Ok(Value::str(value.type_name()))
+                call.result(value.type_name())
             }
             Std::Version => version::call(call),
             Std::Runtime | Std::Units => Err(call.error("cannot be called")),
-        }
+        }?;
+        count_object(&result, eval)?;
+        Ok(result)
     }
 }
 
@@ -258,29 +262,41 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Text of an argument that has to be UTF-8.
-    fn text(&self, value: &Value) -> Result<String, Error> {
-        Ok(self.string(value)?.to_text().into_owned())
+    /// Text of an argument that is going to be read character by character.
+    fn text<'v>(&self, value: &'v Value) -> Result<Cow<'v, str>, Error> {
+        match value {
+            Value::Str(text) => {
+                self.eval.meter.read(text.len())?;
+                // what is no UTF-8 is replaced in a copy
+                self.eval.meter.room(text.len())?;
+                Ok(text.to_text())
+            }
+            other => Err(self.wanted("a string", other)),
+        }
     }
 
-    /// A string as the result, counted.
-    fn result(&self, text: impl Into<Str>) -> Result<Value, Error> {
-        let text = text.into();
-        self.eval.meter.alloc(text.len())?;
-        self.eval.meter.steps(text.len() / 16)?;
-        Ok(Value::Str(text))
+    /// A string as the result, counted. One that may be longer than what it was made of needs a look for
+    /// the room before it is made.
+    fn result<T: AsRef<[u8]> + Into<Str>>(&self, text: T) -> Result<Value, Error> {
+        self.eval.meter.text(text.as_ref().len())?;
+        Ok(Value::Str(text.into()))
     }
 
     /// The elements of an argument that has to be a list.
     fn list(&self, value: &Value) -> Result<Vec<Value>, Error> {
         match value {
             Value::List(list) => {
-                self.eval.meter.steps(list.len())?;
                 self.eval.meter.alloc(list.len() * size_of::<Value>())?;
-                Ok(list.snapshot())
+                list.snapshot(&self.eval.meter)
             }
             other => Err(self.wanted("a list", other)),
         }
+    }
+
+    /// The entries of a map, of which a copy is made.
+    fn entries(&self, map: &Map) -> Result<Vec<(Key, Value)>, Error> {
+        self.eval.meter.alloc(map.len() * ENTRY)?;
+        map.snapshot(&self.eval.meter)
     }
 
     fn callback(&mut self, function: &Value, args: Vec<Value>) -> Result<Value, Error> {
@@ -288,6 +304,25 @@ impl Call<'_, '_> {
         self.eval.call(function, args, self.span)
     }
 }
+
+/// Counts the memory of an object that a function has made. What goes into one is limited, so that its size
+/// is known before.
+fn count_object(result: &Value, eval: &Evaluator<'_>) -> Result<(), Error> {
+    let Value::Map(map) = result else { return Ok(()) };
+    if map.receiver().is_none() {
+        return Ok(());
+    }
+    for (_, member) in map.peek(map.len()) {
+        eval.meter.alloc(ENTRY)?;
+        if let Seen::Data(Data::Str(text)) = member {
+            eval.meter.text(text.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// The memory that a function that is taken as a value is counted with.
+pub(crate) const NATIVE: usize = 64;
 
 /// A function that is not written in the language.
 pub(crate) enum NativeFn {
@@ -317,14 +352,16 @@ impl NativeFn {
                     Receiver::HttpClient => "client",
                     Receiver::HttpRequest => "request",
                 };
-                let call = Call { import, function: &function, args, span, eval };
-                match receiver {
+                let call = Call { import, function: &function, args, span, eval: &mut *eval };
+                let result = match receiver {
                     Receiver::Timespace => time::method(call, map),
                     Receiver::Decimal => decimal::method(call, map),
                     Receiver::Version => version::method(call, map),
                     Receiver::HttpClient => http::client_method(call, map),
                     Receiver::HttpRequest => http::request_method(call, map),
-                }
+                }?;
+                count_object(&result, eval)?;
+                Ok(result)
             }
             NativeFn::Host { import, name } => {
                 let mut data = Vec::with_capacity(args.len());
@@ -345,15 +382,21 @@ impl NativeFn {
     }
 }
 
+impl Receiver {
+    /// The methods of its objects.
+    pub(crate) fn methods(self) -> &'static [&'static str] {
+        match self {
+            Receiver::Timespace => time::METHODS,
+            Receiver::Decimal => decimal::METHODS,
+            Receiver::Version => version::METHODS,
+            Receiver::HttpClient => http::CLIENT_METHODS,
+            Receiver::HttpRequest => http::REQUEST_METHODS,
+        }
+    }
+}
+
 /// A method of an object, when it has one of that name.
 pub(crate) fn method(receiver: Receiver, map: &Map, name: &Str) -> Option<Value> {
-    let methods = match receiver {
-        Receiver::Timespace => time::METHODS,
-        Receiver::Decimal => decimal::METHODS,
-        Receiver::Version => version::METHODS,
-        Receiver::HttpClient => http::CLIENT_METHODS,
-        Receiver::HttpRequest => http::REQUEST_METHODS,
-    };
-    let known = methods.contains(&&*name.to_text());
+    let known = receiver.methods().contains(&&*name.to_text());
     known.then(|| Value::Native(Rc::new(NativeFn::Method { receiver, map: map.clone(), name: name.clone() })))
 }

@@ -7,6 +7,7 @@ use ipnet::IpNet;
 use super::Call;
 use crate::error::Error;
 use crate::value::Value;
+use crate::value::show::excerpt;
 
 pub(super) const FUNCTIONS: &[&str] = &["is_contained", "is_equal", "is_ipv4", "is_ipv6"];
 
@@ -35,7 +36,7 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
 fn parse(call: &Call<'_, '_>, value: &Value) -> Result<IpNet, Error> {
     let text = call.text(value)?;
     let address = text.parse::<IpAddr>().map(IpNet::from);
-    address
-        .or_else(|_| text.parse::<IpNet>())
-        .map_err(|_| call.error(format!("was given `{text}`, which is no IP address and no network")))
+    address.or_else(|_| text.parse::<IpNet>()).map_err(|_| {
+        call.error(format!("was given `{}`, which is no IP address and no network", excerpt(value)))
+    })
 }

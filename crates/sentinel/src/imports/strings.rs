@@ -1,8 +1,12 @@
 //! `strings`.
 
+use std::collections::HashSet;
+
+use memchr::memmem;
+
 use super::Call;
 use crate::error::Error;
-use crate::value::ops::{MAX_NESTING, find, too_deep};
+use crate::value::ops::nested;
 use crate::value::{Str, Value, show};
 
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -29,6 +33,8 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
         "to_lower" | "to_upper" | "trim_space" => {
             let [text] = call.exactly()?;
             let text = call.text(&text)?;
+            // a change of case may make a text longer: three bytes of two at most
+            call.eval.meter.room(text.len() * 2)?;
             match call.function {
                 "to_lower" => call.result(text.to_lowercase()),
                 "to_upper" => call.result(text.to_uppercase()),
@@ -40,9 +46,9 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
             let separator = call.string(&separator)?;
             let mut parts = Vec::new();
             flatten(&call, &items, &mut parts, 0)?;
+            let length = parts.iter().map(|part| part.len() + separator.len()).sum();
+            call.eval.meter.room(length)?;
             let bytes: Vec<&[u8]> = parts.iter().map(Str::as_bytes).collect();
-            let length: usize = bytes.iter().map(|part| part.len() + separator.len()).sum();
-            call.eval.meter.alloc(length)?;
             call.result(bytes.join(separator.as_bytes()))
         }
         "split" => split(&call),
@@ -56,15 +62,24 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
 
 fn affixes(call: &Call<'_, '_>, text: &Str, part: &Str) -> Result<Value, Error> {
     let (bytes, affix) = (text.as_bytes(), part.as_bytes());
+    let meter = &call.eval.meter;
+    let shorter = |rest: Option<&[u8]>| match rest {
+        Some(rest) => call.result(rest),
+        None => Ok(Value::Str(text.clone())),
+    };
+    meter.scan(affix.len().min(bytes.len()))?;
     match call.function {
         "has_prefix" => Ok(Value::Bool(bytes.starts_with(affix))),
         "has_suffix" => Ok(Value::Bool(bytes.ends_with(affix))),
-        "trim_prefix" => Ok(bytes.strip_prefix(affix).map_or(Value::Str(text.clone()), Value::str)),
-        "trim_suffix" => Ok(bytes.strip_suffix(affix).map_or(Value::Str(text.clone()), Value::str)),
+        "trim_prefix" => shorter(bytes.strip_prefix(affix)),
+        "trim_suffix" => shorter(bytes.strip_suffix(affix)),
         // the second argument is a set of characters here
         function => {
-            let (text, set) = (text.to_text(), part.to_text());
-            let in_set = |c: char| set.contains(c);
+            meter.read(bytes.len() + affix.len())?;
+            meter.room(bytes.len() + affix.len())?;
+            let text = text.to_text();
+            let set: HashSet<char> = part.to_text().chars().collect();
+            let in_set = |c: char| set.contains(&c);
             call.result(match function {
                 "trim_left" => text.trim_start_matches(in_set),
                 "trim_right" => text.trim_end_matches(in_set),
@@ -76,12 +91,11 @@ fn affixes(call: &Call<'_, '_>, text: &Str, part: &Str) -> Result<Value, Error> 
 
 /// The parts of a list to join: lists inside of lists are flattened, scalars become text.
 fn flatten(call: &Call<'_, '_>, items: &Value, parts: &mut Vec<Str>, depth: u32) -> Result<(), Error> {
-    if depth >= MAX_NESTING {
-        return Err(too_deep());
-    }
     for item in call.list(items)? {
         match item {
-            Value::List(_) => flatten(call, &item, parts, depth + 1)?,
+            Value::List(_) => {
+                nested(&call.eval.meter, depth, || flatten(call, &item, parts, depth + 1))?;
+            }
             Value::Str(text) => parts.push(text),
             Value::Int(_) | Value::Bool(_) => parts.push(show::show(&item).into()),
             Value::Float(f) => parts.push(show::show_float(f).into()),
@@ -97,20 +111,29 @@ fn split(call: &Call<'_, '_>) -> Result<Value, Error> {
         return Ok(text);
     }
     let (text, separator) = (call.string(&text)?, call.string(&separator)?);
-    call.eval.meter.steps(text.len() / 8)?;
-    let mut parts = Vec::new();
+    let meter = &call.eval.meter;
+    // each part is a value and a string of its own
+    let count = |parts: usize| {
+        meter.items(parts, size_of::<Value>())?;
+        meter.texts(parts, text.len())
+    };
     if separator.is_empty() {
-        parts.extend(text.to_text().chars().map(|c| Value::str(c.to_string())));
-    } else {
-        let mut rest = text.as_bytes();
-        while let Some(at) = find(rest, separator.as_bytes()) {
-            parts.push(Value::str(&rest[..at]));
-            rest = &rest[at + separator.len()..];
-        }
-        parts.push(Value::str(rest));
+        meter.read(text.len())?;
+        meter.room(text.len())?;
+        let text = text.to_text();
+        count(text.chars().count())?;
+        return Ok(Value::list(text.chars().map(|c| Value::str(c.to_string())).collect()));
     }
-    call.eval.meter.alloc(text.len() + parts.len() * size_of::<Value>())?;
-    Ok(Value::list(parts))
+    meter.scan(2 * text.len())?;
+    let (bytes, finder) = (text.as_bytes(), memmem::Finder::new(separator.as_bytes()));
+    count(finder.find_iter(bytes).count() + 1)?;
+    let ends = finder.find_iter(bytes).chain([bytes.len()]);
+    let parts = ends.scan(0, |start, end| {
+        let part = Value::str(&bytes[*start..end]);
+        *start = end + separator.len();
+        Some(part)
+    });
+    Ok(Value::list(parts.collect()))
 }
 
 /// All occurrences, or as many as a fourth argument says.
@@ -124,7 +147,9 @@ fn replace(call: &Call<'_, '_>) -> Result<Value, Error> {
         args => return Err(call.error(format!("takes 3 or 4 arguments, not {}", args.len()))),
     };
     let (text, old, new) = (call.text(text)?, call.text(old)?, call.text(new)?);
-    let occurrences = if old.is_empty() { text.chars().count() + 1 } else { text.matches(&old).count() };
-    call.eval.meter.alloc(occurrences.min(count).saturating_mul(new.len()))?;
-    call.result(text.replacen(&old, &new, count))
+    let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(&*old).count() };
+    let added = found.min(count).saturating_mul(new.len());
+    call.eval.meter.read(added)?;
+    call.eval.meter.room(added.saturating_add(text.len()))?;
+    call.result(text.replacen(&*old, &new, count))
 }

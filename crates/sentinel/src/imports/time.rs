@@ -207,6 +207,9 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
 
 /// A moment from seconds, text, or a timespace.
 fn moment(call: &Call<'_, '_>, value: &Value) -> Result<Moment, Error> {
+    if let Value::Str(text) = value {
+        call.eval.meter.read(text.len())?;
+    }
     let found = match value {
         Value::Int(seconds) => from_seconds(*seconds),
         Value::Float(seconds) if seconds.is_finite() => Moment::new((seconds * 1e9) as i128, 0),
@@ -216,7 +219,7 @@ fn moment(call: &Call<'_, '_>, value: &Value) -> Result<Moment, Error> {
         other => return Err(call.wanted("seconds, an RFC 3339 time or a timespace", other)),
     };
     found.ok_or_else(|| {
-        call.error(format!("was given {}, which is no time", crate::value::show::show(value)))
+        call.error(format!("was given {}, which is no time", crate::value::show::excerpt(value)))
             .note("a time is a number of seconds since 1970 or text like 2006-01-02T15:04:05Z")
     })
 }

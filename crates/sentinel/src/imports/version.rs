@@ -6,6 +6,7 @@ use semver::Prerelease;
 
 use super::Call;
 use crate::error::Error;
+use crate::value::show::excerpt_of;
 use crate::value::{Data, DataMap, Key, Map, Receiver, Value};
 
 pub(super) const METHODS: &[&str] = &[
@@ -25,6 +26,9 @@ pub(super) const METHODS: &[&str] = &[
     "sat",
 ];
 
+/// The length of a version: a longer text is none.
+const MAX_LENGTH: usize = 4096;
+
 /// A version: numbers, a pre-release, metadata. Missing numbers count as zero.
 #[derive(Debug, Clone)]
 struct Version {
@@ -40,6 +44,9 @@ struct Version {
 
 impl Version {
     fn parse(text: &str) -> Option<Version> {
+        if text.len() > MAX_LENGTH {
+            return None;
+        }
         let text = text.strip_prefix('v').unwrap_or(text);
         let (text, metadata) = text.split_once('+').unwrap_or((text, ""));
         let letter = |c: char| !c.is_ascii_digit() && c != '.';
@@ -142,8 +149,14 @@ fn version(call: &Call<'_, '_>, value: &Value) -> Result<Version, Error> {
         },
         other => call.string(other)?,
     };
-    let text = text.to_text();
-    Version::parse(&text).ok_or_else(|| call.error(format!("was given `{text}`, which is no version")))
+    call.eval.meter.read(text.len())?;
+    let parsed = text.as_str().and_then(Version::parse);
+    parsed.ok_or_else(|| {
+        call.error(format!(
+            "was given `{}`, which is no version",
+            excerpt_of(&text.to_text_within(MAX_LENGTH))
+        ))
+    })
 }
 
 pub(super) fn method(call: Call<'_, '_>, map: &Map) -> Result<Value, Error> {
@@ -155,6 +168,8 @@ pub(super) fn method(call: Call<'_, '_>, map: &Map) -> Result<Value, Error> {
     if matches!(call.function, "satisfies" | "sat") {
         let constraints = call.text(&other)?;
         for constraint in constraints.split(',') {
+            // as many numbers are compared as the version has
+            call.eval.meter.steps(1 + this.numbers.len())?;
             if !satisfies(&call, &this, constraint.trim())? {
                 return Ok(Value::Bool(false));
             }
@@ -175,8 +190,9 @@ pub(super) fn method(call: Call<'_, '_>, map: &Map) -> Result<Value, Error> {
 fn satisfies(call: &Call<'_, '_>, version: &Version, constraint: &str) -> Result<bool, Error> {
     let at = constraint.find(|c: char| !matches!(c, '=' | '!' | '<' | '>' | '~')).unwrap_or(constraint.len());
     let (operator, text) = constraint.split_at(at);
-    let wanted = Version::parse(text.trim())
-        .ok_or_else(|| call.error(format!("was given `{constraint}`, which is no constraint")))?;
+    let wanted = Version::parse(text.trim()).ok_or_else(|| {
+        call.error(format!("was given `{}`, which is no constraint", excerpt_of(constraint)))
+    })?;
     let order = version.compare(&wanted);
     // a pre-release meets only a constraint that names a pre-release of the same version
     let comparable = match (version.prerelease.is_empty(), wanted.prerelease.is_empty()) {
@@ -200,6 +216,8 @@ fn satisfies(call: &Call<'_, '_>, version: &Version, constraint: &str) -> Result
                 && (0..last).all(|at| version.number(at) == wanted.number(at))
                 && version.number(last) >= wanted.number(last)
         }
-        other => return Err(call.error(format!("does not know the operator `{other}`"))),
+        other => {
+            return Err(call.error(format!("does not know the operator `{}`", excerpt_of(other))));
+        }
     })
 }

@@ -200,7 +200,7 @@ impl<'s> Parser<'s> {
             return Err(self.error(self.token.span, format!("nested more than {MAX_NESTING} deep")));
         }
         self.depth += 1;
-        let result = stacker::maybe_grow(64 * 1024, 1024 * 1024, || parse(self));
+        let result = crate::stack::deeper(|| parse(self));
         self.depth -= 1;
         result
     }

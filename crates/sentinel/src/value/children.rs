@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Value;
+use super::list::is_pristine;
+use crate::error::Error;
+use crate::limits::Meter;
 
 /// Up to so many handles are kept in a plain list: most views are asked for one or two members.
 const FEW: usize = 16;
@@ -46,11 +49,24 @@ impl Children {
         }
     }
 
-    pub(super) fn all(&self, holds: impl Fn(&Value) -> bool) -> bool {
+    /// The handle at a position, if there is one.
+    pub(super) fn get(&self, at: u32) -> Option<&Value> {
         match self {
-            Children::Few(children) => children.iter().all(|(_, value)| holds(value)),
-            Children::Many(children) => children.values().all(holds),
+            Children::Many(children) => children.get(&at),
+            Children::Few(children) => {
+                let found = children.binary_search_by_key(&at, |(at, _)| *at).ok()?;
+                Some(&children[found].1)
+            }
         }
+    }
+
+    /// Whether nothing was written through any of the handles.
+    pub(super) fn are_pristine(&self, meter: &Meter) -> Result<bool, Error> {
+        let mut handles: Box<dyn Iterator<Item = &Value>> = match self {
+            Children::Few(children) => Box::new(children.iter().map(|(_, value)| value)),
+            Children::Many(children) => Box::new(children.values()),
+        };
+        handles.try_fold(true, |all, value| Ok(all && is_pristine(value, meter)?))
     }
 
     /// All handles by position; none are left.

@@ -1,14 +1,15 @@
 //! Maps: shared, mutable, walked in the order of their keys; views of immutable data until they are
 //! first written.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
-use super::cell::drop_all;
+use super::cell::{Counted, drop_all};
 use super::children::Children;
-use super::list::is_pristine;
-use super::{Data, DataMap, Key, Value};
+use super::{Data, DataMap, Key, Seen, Value};
+use crate::error::Error;
+use crate::limits::Meter;
 
 /// Which standard import a map came from, when it has methods: `time.now.add(…)`. The map itself is
 /// the receiver's data, as the specification has it.
@@ -21,6 +22,9 @@ pub(crate) enum Receiver {
     HttpRequest,
 }
 
+/// The memory that an entry of a map is counted with.
+pub(crate) const ENTRY: usize = size_of::<(Key, Value)>();
+
 /// A handle to a map. Clones see each other's writes.
 #[derive(Clone)]
 pub(crate) struct Map(Rc<MapCell>);
@@ -28,6 +32,9 @@ pub(crate) struct Map(Rc<MapCell>);
 pub(crate) struct MapCell {
     repr: RefCell<Repr>,
     receiver: Option<Receiver>,
+    /// Whether it is known to be possibly part of a cycle.
+    noted: Cell<bool>,
+    _counted: Counted,
 }
 
 enum Repr {
@@ -61,7 +68,12 @@ fn child(base: &DataMap, children: &mut Children, at: usize) -> Value {
 
 impl Map {
     fn new(repr: Repr, receiver: Option<Receiver>) -> Map {
-        Map(Rc::new(MapCell { repr: RefCell::new(repr), receiver }))
+        Map(Rc::new(MapCell {
+            repr: RefCell::new(repr),
+            receiver,
+            noted: Cell::new(false),
+            _counted: Counted::new(),
+        }))
     }
 
     pub(crate) fn frozen(base: DataMap) -> Map {
@@ -117,16 +129,21 @@ impl Map {
         }
     }
 
-    pub(crate) fn keys(&self) -> Vec<Value> {
-        match &*self.0.repr.borrow() {
+    pub(crate) fn keys(&self, meter: &Meter) -> Result<Vec<Value>, Error> {
+        meter.steps(self.len())?;
+        meter.room(self.len().saturating_mul(size_of::<Value>()))?;
+        Ok(match &*self.0.repr.borrow() {
             Repr::Owned(entries) => entries.keys().map(Value::from_key).collect(),
             Repr::Frozen { base, .. } => base.entries().iter().map(|(k, _)| Value::from_key(k)).collect(),
-        }
+        })
     }
 
-    /// All entries as they are now, in the order of their keys.
-    pub(crate) fn snapshot(&self) -> Vec<(Key, Value)> {
-        match &mut *self.0.repr.borrow_mut() {
+    /// All entries as they are now, in the order of their keys. What is to stay of them is the caller's
+    /// to count.
+    pub(crate) fn snapshot(&self, meter: &Meter) -> Result<Vec<(Key, Value)>, Error> {
+        meter.steps(self.len())?;
+        meter.room(self.len().saturating_mul(size_of::<(Key, Value)>()))?;
+        Ok(match &mut *self.0.repr.borrow_mut() {
             Repr::Owned(entries) => entries.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
             Repr::Frozen { base, children } => base
                 .entries()
@@ -134,14 +151,36 @@ impl Map {
                 .enumerate()
                 .map(|(at, (key, _))| (key.clone(), child(base, children, at)))
                 .collect(),
+        })
+    }
+
+    /// The first entries, for a look that makes no handles.
+    pub(crate) fn peek(&self, most: usize) -> Vec<(Key, Seen)> {
+        match &*self.0.repr.borrow() {
+            Repr::Owned(entries) => {
+                entries.iter().take(most).map(|(k, v)| (k.clone(), Seen::Value(v.clone()))).collect()
+            }
+            Repr::Frozen { base, children } => {
+                let seen =
+                    |(at, (key, data)): (usize, &(Key, Data))| (key.clone(), Seen::of(children, at, data));
+                base.entries().iter().take(most).enumerate().map(seen).collect()
+            }
         }
     }
 
     /// The data of this map when nothing of it was ever written.
-    pub(crate) fn pristine(&self) -> Option<DataMap> {
-        match &*self.0.repr.borrow() {
-            Repr::Frozen { base, children } if children.all(is_pristine) => Some(base.clone()),
+    pub(crate) fn pristine(&self, meter: &Meter) -> Result<Option<DataMap>, Error> {
+        Ok(match &*self.0.repr.borrow() {
+            Repr::Frozen { base, children } if children.are_pristine(meter)? => Some(base.clone()),
             _ => None,
+        })
+    }
+
+    /// What is about to be written is the map's own from then on, so that a view is copied, once.
+    fn thaw(&self, meter: &Meter) -> Result<(), Error> {
+        match &*self.0.repr.borrow() {
+            Repr::Frozen { base, .. } => meter.items(base.len(), ENTRY),
+            Repr::Owned(_) => Ok(()),
         }
     }
 
@@ -166,16 +205,26 @@ impl Map {
         }
     }
 
-    pub(crate) fn set(&self, key: Key, value: Value) {
+    pub(crate) fn set(&self, key: Key, value: Value, meter: &Meter) -> Result<(), Error> {
+        self.thaw(meter)?;
+        meter.alloc(ENTRY)?;
         let old = self.with_owned(|entries| entries.insert(key, value));
         drop(old);
+        Ok(())
     }
 
-    pub(crate) fn remove(&self, key: &Key) {
+    pub(crate) fn remove(&self, key: &Key, meter: &Meter) -> Result<(), Error> {
         if self.has(key) {
+            self.thaw(meter)?;
             let old = self.with_owned(|entries| entries.remove(key));
             drop(old);
         }
+        Ok(())
+    }
+
+    /// Whether this is the first note that it may be part of a cycle.
+    pub(crate) fn first_noted(&self) -> bool {
+        !self.0.noted.replace(true)
     }
 
     pub(crate) fn downgrade(&self) -> Weak<MapCell> {

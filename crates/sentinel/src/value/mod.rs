@@ -21,7 +21,7 @@ pub(crate) use convert::{to_bool, to_float, to_int, to_string};
 pub use data::{Data, DataMap};
 pub use key::Key;
 pub(crate) use list::{List, ListCell};
-pub(crate) use map::{Map, MapCell, Receiver};
+pub(crate) use map::{ENTRY, Map, MapCell, Receiver};
 pub use str::Str;
 
 use crate::builtins::Builtin;
@@ -56,6 +56,21 @@ pub(crate) enum Value {
     Builtin(Builtin),
     Native(Rc<NativeFn>),
     Rule(Rc<RuleCell>),
+}
+
+/// An element of a collection as it is looked at: data that nobody has a handle of stays data.
+pub(crate) enum Seen {
+    Value(Value),
+    Data(Data),
+}
+
+impl Seen {
+    fn of(children: &children::Children, at: usize, data: &Data) -> Seen {
+        match children.get(at as u32) {
+            Some(value) => Seen::Value(value.clone()),
+            None => Seen::Data(data.clone()),
+        }
+    }
 }
 
 impl Value {

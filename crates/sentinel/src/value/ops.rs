@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use memchr::memmem;
+
 use super::{Data, Key, List, Map, Origin, Value};
 use crate::error::{Error, Limit};
 use crate::limits::Meter;
@@ -9,6 +11,18 @@ use crate::limits::Meter;
 /// How deep values may be nested for operators that look into them. It also ends the walk of a list
 /// that contains itself.
 pub(crate) const MAX_NESTING: u32 = 500;
+
+/// Goes a level deeper into a value.
+pub(crate) fn nested<T>(
+    meter: &Meter,
+    depth: u32,
+    look: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    if depth >= MAX_NESTING {
+        return Err(too_deep());
+    }
+    meter.deeper(look)
+}
 
 pub(crate) fn too_deep() -> Error {
     Error::limit(Limit::Depth, format!("a value is nested more than {MAX_NESTING} deep or contains itself"))
@@ -56,23 +70,24 @@ fn equal_at(a: &Value, b: &Value, meter: &Meter, depth: u32) -> Result<Truth, Er
     meter.step()?;
     Ok(match (a, b) {
         (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Truth::Undefined(*origin),
-        (Value::Str(a), Value::Str(b)) => (a == b).into(),
+        (Value::Str(a), Value::Str(b)) if a.len() != b.len() => Truth::False,
+        (Value::Str(a), Value::Str(b)) => {
+            meter.scan(a.len())?;
+            (a == b).into()
+        }
         (Value::Bool(a), Value::Bool(b)) => (a == b).into(),
         (Value::Int(a), Value::Int(b)) => (a == b).into(),
         (Value::Float(a), Value::Float(b)) => (a == b).into(),
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => (*a as f64 == *b).into(),
         (Value::Null, Value::Null) => Truth::True,
-        (Value::List(a), Value::List(b)) => equal_lists(a, b, meter, depth)?,
-        (Value::Map(a), Value::Map(b)) => equal_maps(a, b, meter, depth)?,
+        (Value::List(a), Value::List(b)) => nested(meter, depth, || equal_lists(a, b, meter, depth))?,
+        (Value::Map(a), Value::Map(b)) => nested(meter, depth, || equal_maps(a, b, meter, depth))?,
         _ => Truth::False,
     })
 }
 
 /// Elementwise: one unequal pair makes the lists unequal even beside an undefined one.
 fn equal_lists(a: &List, b: &List, meter: &Meter, depth: u32) -> Result<Truth, Error> {
-    if depth >= MAX_NESTING {
-        return Err(too_deep());
-    }
     if a.len() != b.len() {
         return Ok(Truth::False);
     }
@@ -89,14 +104,12 @@ fn equal_lists(a: &List, b: &List, meter: &Meter, depth: u32) -> Result<Truth, E
 }
 
 fn equal_maps(a: &Map, b: &Map, meter: &Meter, depth: u32) -> Result<Truth, Error> {
-    if depth >= MAX_NESTING {
-        return Err(too_deep());
-    }
     if a.len() != b.len() {
         return Ok(Truth::False);
     }
     let mut result = Truth::True;
-    for (key, x) in a.snapshot() {
+    for (key, x) in a.snapshot(meter)? {
+        meter.look_up(&key)?;
         let Some(y) = b.get(&key) else { return Ok(Truth::False) };
         match equal_at(&x, &y, meter, depth + 1)? {
             Truth::False => return Ok(Truth::False),
@@ -110,13 +123,16 @@ fn equal_maps(a: &Map, b: &Map, meter: &Meter, depth: u32) -> Result<Truth, Erro
 /// The order of two numbers or two strings; `None` for a NaN. Other pairs have no order, which is an
 /// error: the documents only say that operands "must be equivalent types", and an answer for a
 /// question that makes no sense would let a policy pass by accident.
-pub(crate) fn order(a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
+pub(crate) fn order(a: &Value, b: &Value, meter: &Meter) -> Result<Option<Ordering>, Error> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Ok(Some(a.cmp(b))),
         (Value::Float(a), Value::Float(b)) => Ok(a.partial_cmp(b)),
         (Value::Int(a), Value::Float(b)) => Ok((*a as f64).partial_cmp(b)),
         (Value::Float(a), Value::Int(b)) => Ok(a.partial_cmp(&(*b as f64))),
-        (Value::Str(a), Value::Str(b)) => Ok(Some(a.cmp(b))),
+        (Value::Str(a), Value::Str(b)) => {
+            meter.scan(a.len().min(b.len()))?;
+            Ok(Some(a.cmp(b)))
+        }
         _ => Err(Error::runtime(format!(
             "{} and {} have no order: compare two numbers or two strings",
             a.type_name(),
@@ -134,13 +150,19 @@ pub(crate) fn contains(collection: &Value, item: &Value, meter: &Meter) -> Resul
         Value::List(list) => list_contains(list, item, meter),
         Value::Map(map) => Ok(match item {
             Value::Undefined(origin) => Truth::Undefined(*origin),
-            item => item.to_key().is_some_and(|key| map.has(&key)).into(),
+            item => match item.to_key() {
+                Some(key) => {
+                    meter.look_up(&key)?;
+                    map.has(&key).into()
+                }
+                None => Truth::False,
+            },
         }),
         Value::Str(text) => match item {
             Value::Undefined(origin) => Ok(Truth::Undefined(*origin)),
             Value::Str(part) => {
-                meter.steps(text.len() / 64)?;
-                Ok(find(text.as_bytes(), part.as_bytes()).is_some().into())
+                meter.scan(text.len() + part.len())?;
+                Ok(memmem::find(text.as_bytes(), part.as_bytes()).is_some().into())
             }
             other => {
                 Err(Error::runtime(format!("a string can only contain a string, not {}", other.type_name())))
@@ -168,17 +190,6 @@ fn list_contains(list: &List, item: &Value, meter: &Meter) -> Result<Truth, Erro
         }
     }
     Ok(result)
-}
-
-/// Where `part` first is in `text`.
-pub(crate) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    if part.is_empty() {
-        return Some(0);
-    }
-    if let (Ok(text), Ok(part)) = (std::str::from_utf8(text), std::str::from_utf8(part)) {
-        return text.find(part);
-    }
-    text.windows(part.len()).position(|window| window == part)
 }
 
 /// An arithmetic operator.
@@ -212,15 +223,13 @@ pub(crate) fn arithmetic(op: Arithmetic, a: &Value, b: &Value, meter: &Meter) ->
         (Value::Int(a), Value::Float(b)) => Ok(floats(op, *a as f64, *b)),
         (Value::Float(a), Value::Int(b)) => Ok(floats(op, *a, *b as f64)),
         (Value::Str(a), Value::Str(b)) if op == Arithmetic::Add => {
-            meter.alloc(a.len() + b.len())?;
-            meter.steps((a.len() + b.len()) / 64)?;
+            meter.text(a.len() + b.len())?;
             Ok(Value::str([a.as_bytes(), b.as_bytes()].concat()))
         }
         (Value::List(a), Value::List(b)) if op == Arithmetic::Add => {
             meter.alloc((a.len() + b.len()) * size_of::<Value>())?;
-            meter.steps(a.len() + b.len())?;
-            let mut items = a.snapshot();
-            items.extend(b.snapshot());
+            let mut items = a.snapshot(meter)?;
+            items.extend(b.snapshot(meter)?);
             Ok(Value::list(items))
         }
         _ => Err(Error::runtime(format!(
@@ -264,39 +273,51 @@ pub(crate) fn to_data(value: &Value, meter: &Meter) -> Result<Option<Data>, Erro
 
 fn to_data_at(value: &Value, meter: &Meter, depth: u32) -> Result<Option<Data>, Error> {
     meter.step()?;
-    Ok(Some(match value {
+    match value {
+        Value::List(_) | Value::Map(_) => nested(meter, depth, || collection_data(value, meter, depth)),
+        scalar => Ok(scalar_data(scalar)),
+    }
+}
+
+fn scalar_data(value: &Value) -> Option<Data> {
+    Some(match value {
         Value::Undefined(_) => Data::Undefined,
         Value::Null => Data::Null,
         Value::Bool(b) => Data::Bool(*b),
         Value::Int(i) => Data::Int(*i),
         Value::Float(f) => Data::Float(*f),
         Value::Str(s) => Data::Str(s.clone()),
-        Value::List(_) | Value::Map(_) if depth >= MAX_NESTING => return Err(too_deep()),
-        Value::List(list) => match list.pristine() {
+        _ => return None,
+    })
+}
+
+fn collection_data(value: &Value, meter: &Meter, depth: u32) -> Result<Option<Data>, Error> {
+    Ok(Some(match value {
+        Value::List(list) => match list.pristine(meter)? {
             Some(base) => Data::List(base),
             None => {
                 meter.alloc(list.len() * size_of::<Data>())?;
                 let mut items = Vec::with_capacity(list.len());
-                for item in list.snapshot() {
+                for item in list.snapshot(meter)? {
                     let Some(item) = to_data_at(&item, meter, depth + 1)? else { return Ok(None) };
                     items.push(item);
                 }
                 Data::list(items)
             }
         },
-        Value::Map(map) => match map.pristine() {
+        Value::Map(map) => match map.pristine(meter)? {
             Some(base) => Data::Map(base),
             None => {
                 meter.alloc(map.len() * size_of::<(Key, Data)>())?;
                 let mut entries = Vec::with_capacity(map.len());
-                for (key, item) in map.snapshot() {
+                for (key, item) in map.snapshot(meter)? {
                     let Some(item) = to_data_at(&item, meter, depth + 1)? else { return Ok(None) };
                     entries.push((key, item));
                 }
                 Data::map(entries)
             }
         },
-        Value::Func(_) | Value::Builtin(_) | Value::Native(_) | Value::Rule(_) => return Ok(None),
+        other => return Ok(scalar_data(other)),
     }))
 }
 
@@ -308,25 +329,31 @@ pub(crate) fn duplicate(value: &Value, meter: &Meter) -> Result<Value, Error> {
 
 fn duplicate_at(value: &Value, meter: &Meter, depth: u32) -> Result<Value, Error> {
     meter.step()?;
+    match value {
+        Value::List(_) | Value::Map(_) => nested(meter, depth, || duplicate_nested(value, meter, depth)),
+        other => Ok(other.clone()),
+    }
+}
+
+fn duplicate_nested(value: &Value, meter: &Meter, depth: u32) -> Result<Value, Error> {
     Ok(match value {
-        Value::List(_) | Value::Map(_) if depth >= MAX_NESTING => return Err(too_deep()),
-        Value::List(list) => match list.pristine() {
+        Value::List(list) => match list.pristine(meter)? {
             Some(base) => Value::List(List::frozen(base)),
             None => {
                 meter.alloc(list.len() * size_of::<Value>())?;
                 let mut items = Vec::with_capacity(list.len());
-                for item in list.snapshot() {
+                for item in list.snapshot(meter)? {
                     items.push(duplicate_at(&item, meter, depth + 1)?);
                 }
                 Value::list(items)
             }
         },
-        Value::Map(map) => match map.pristine() {
+        Value::Map(map) => match map.pristine(meter)? {
             Some(base) => Value::Map(map.frozen_like(base)),
             None => {
                 meter.alloc(map.len() * size_of::<(Key, Value)>())?;
                 let mut entries = std::collections::BTreeMap::new();
-                for (key, item) in map.snapshot() {
+                for (key, item) in map.snapshot(meter)? {
                     entries.insert(key, duplicate_at(&item, meter, depth + 1)?);
                 }
                 Value::Map(map.owned_like(entries))

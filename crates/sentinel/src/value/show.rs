@@ -2,11 +2,18 @@
 
 use std::fmt::Write;
 
-use super::{Data, Key, Value};
+use super::{Data, Key, Seen, Str, Value};
+use crate::stack;
 
 /// How much text one value is shown as. Lists that hold one list many times over can be small and yet
 /// have more text than there is memory.
 const MAX_LENGTH: usize = 4 << 20;
+
+/// How many elements of one collection are looked at: each has a character and a comma at least.
+const MAX_ITEMS: usize = MAX_LENGTH / 2;
+
+/// How much of a value an error message repeats.
+const EXCERPT: usize = 200;
 
 /// How deep nested values are shown; what is deeper (or a cycle) is shown as `...`.
 const MAX_DEPTH: usize = 64;
@@ -17,9 +24,30 @@ pub(crate) fn show(value: &Value) -> String {
         Value::Str(s) => s.to_text().into_owned(),
         other => {
             let mut out = String::new();
-            write_value(&mut out, other, 0);
+            stack::deeper(|| write_value(&mut out, other, 0));
             out
         }
+    }
+}
+
+/// A value for an error message, which tells what was wrong and does not repeat all of it.
+pub(crate) fn excerpt(value: &Value) -> String {
+    match value {
+        Value::Str(text) => excerpt_of(&text.to_text_within(EXCERPT + 1)),
+        other => excerpt_of(&show(other)),
+    }
+}
+
+/// A text for an error message.
+pub(crate) fn excerpt_of(text: &str) -> String {
+    cut(text, EXCERPT)
+}
+
+/// A text, with an end to it.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().map(|(at, _)| at).find(|at| *at >= most) {
+        Some(at) => format!("{} ...", &text[..at]),
+        None => text.to_owned(),
     }
 }
 
@@ -33,14 +61,11 @@ fn write_value(out: &mut String, value: &Value, depth: usize) {
         Value::Bool(b) => write_fmt(out, b),
         Value::Int(i) => write_fmt(out, i),
         Value::Float(f) => out.push_str(&show_float(*f)),
-        Value::Str(s) => quote(out, &s.to_text()),
+        Value::Str(s) => write_str(out, s),
         Value::List(_) | Value::Map(_) if depth >= MAX_DEPTH => out.push_str("..."),
         Value::List(list) => {
-            if let Some(data) = list.pristine() {
-                return write_data(out, &Data::List(data), depth);
-            }
             out.push('[');
-            for (at, item) in list.snapshot().iter().enumerate() {
+            for (at, item) in list.peek(MAX_ITEMS).iter().enumerate() {
                 if out.len() >= MAX_LENGTH {
                     full(out);
                     break;
@@ -48,16 +73,13 @@ fn write_value(out: &mut String, value: &Value, depth: usize) {
                 if at > 0 {
                     out.push_str(", ");
                 }
-                write_value(out, item, depth + 1);
+                write_seen(out, item, depth + 1);
             }
             out.push(']');
         }
         Value::Map(map) => {
-            if let Some(data) = map.pristine() {
-                return write_data(out, &Data::Map(data), depth);
-            }
             out.push('{');
-            for (at, (key, item)) in map.snapshot().iter().enumerate() {
+            for (at, (key, item)) in map.peek(MAX_ITEMS).iter().enumerate() {
                 if out.len() >= MAX_LENGTH {
                     full(out);
                     break;
@@ -67,12 +89,19 @@ fn write_value(out: &mut String, value: &Value, depth: usize) {
                 }
                 write_key(out, key);
                 out.push_str(": ");
-                write_value(out, item, depth + 1);
+                write_seen(out, item, depth + 1);
             }
             out.push('}');
         }
         Value::Func(_) | Value::Builtin(_) | Value::Native(_) => out.push_str("<func>"),
         Value::Rule(_) => out.push_str("<rule>"),
+    }
+}
+
+fn write_seen(out: &mut String, seen: &Seen, depth: usize) {
+    match seen {
+        Seen::Value(value) => write_value(out, value, depth),
+        Seen::Data(data) => write_data(out, data, depth),
     }
 }
 
@@ -134,30 +163,52 @@ fn write_data(out: &mut String, data: &Data, depth: usize) {
     }
 }
 
+/// A string, as far as there is room for it.
+fn write_str(out: &mut String, text: &Str) {
+    let room = MAX_LENGTH.saturating_sub(out.len()).min(text.len());
+    quote(out, &text.to_text_within(room));
+    if room < text.len() {
+        full(out);
+    }
+}
+
 fn write_key(out: &mut String, key: &Key) {
     match key {
-        Key::Str(s) => quote(out, &s.to_text()),
+        Key::Str(s) => write_str(out, s),
         other => out.push_str(&show_key(other)),
     }
 }
 
-/// Whether data is of a size that people and programs want to look at.
-pub(crate) fn is_showable(data: &Data) -> bool {
-    fn count(data: &Data, left: &mut usize) -> bool {
+/// What is shown for data that is too large.
+pub(crate) const TOO_LARGE: &str = "(too large to be shown)";
+
+/// The [`size`] up to which people and programs want to look at one value.
+pub(crate) const SHOWABLE: usize = 250_000;
+
+/// How much there is to show of data: about one for each element and each sixteen bytes of text. None when
+/// it is more than `most`.
+pub(crate) fn size(data: &Data, most: usize) -> Option<usize> {
+    fn take(data: &Data, left: &mut usize) -> bool {
+        let text = |bytes: usize| 1 + bytes / 16;
         let size = match data {
-            Data::Str(text) => 1 + text.len() / 16,
+            Data::Str(value) => text(value.len()),
+            Data::Map(map) => map.entries().iter().fold(1, |sum, (key, _)| match key {
+                Key::Str(name) => sum + name.len() / 16,
+                _ => sum,
+            }),
             _ => 1,
         };
         match left.checked_sub(size) {
             None => false,
             Some(rest) => {
                 *left = rest;
-                data.items().iter().all(|item| count(item, left))
-                    && data.entries().iter().all(|(_, item)| count(item, left))
+                data.items().iter().all(|item| take(item, left))
+                    && data.entries().iter().all(|(_, item)| take(item, left))
             }
         }
     }
-    count(data, &mut 250_000)
+    let mut left = most;
+    stack::deeper(|| take(data, &mut left)).then(|| most - left)
 }
 
 /// The text of a key without quotes.

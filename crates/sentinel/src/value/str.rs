@@ -49,6 +49,11 @@ impl Str {
         String::from_utf8_lossy(&self.0)
     }
 
+    /// The text of the first bytes.
+    pub(crate) fn to_text_within(&self, bytes: usize) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.0[..bytes.min(self.0.len())])
+    }
+
     /// The text when it is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
