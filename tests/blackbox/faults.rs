@@ -1,5 +1,7 @@
 //! Actors that fail, by faults that are compiled into test builds only.
 
+use client::NewRun;
+
 use crate::support::{Setup, auto_apply, processes, terraform, wait_for};
 
 #[tokio::test]
@@ -77,4 +79,29 @@ async fn an_apply_is_never_killed_for_a_fault_of_the_daemon() {
     gate.open();
     world.reaches(&run, "Applied").await;
     assert_eq!(world.resources("net").await, ["terraform_data.first", "terraform_data.second"]);
+}
+
+#[tokio::test]
+async fn a_state_that_was_taken_is_not_reported_lost_when_it_is_taken_again() {
+    // a stand-in for an apply that could write its first state, and could not replace it with its last
+    let world = Setup::new()
+        .workspace_with_script(
+            "net",
+            terraform::SIMPLE,
+            "case \" $* \" in *\" apply \"*) terraform \"$@\"; root=\"${1#-chdir=}\"; \
+             sed 's/\"serial\": [0-9]*/\"serial\": 9/' \"$root/terraform.tfstate\" > \"$root/errored.tfstate\"; exit 1;; esac",
+        )
+        .start();
+    world.arm("run-actor-record", 1);
+    let run =
+        world.queue_as("operator", "net", NewRun { auto_apply: Some(false), ..NewRun::default() }).await;
+    world.reaches(&run, "Needs Confirmation").await;
+    assert!(world.has_struck("run-actor-record"), "the end of the plan was recorded the second time");
+    world.arm("run-actor-record", 1);
+    world.confirm(&run).await;
+    let run = world.reaches(&run, "Apply Errored").await;
+    assert!(world.has_struck("run-actor-record"), "the state was taken twice");
+    assert_eq!(run.error(), Some("terraform apply exited with 1"));
+    assert_eq!(world.state("net").await.unwrap()["serial"], 9);
+    assert!(!world.workspace("net").await.locked);
 }

@@ -1,8 +1,9 @@
 //! The keeping of state, and what reaches terraform.
 
+use axum::http::{Method, StatusCode};
 use client::{NewRun, Stage};
 
-use crate::support::{Setup, auto_apply, terraform};
+use crate::support::{Setup, auto_apply, terraform, wait_for};
 
 fn with_size(size: &str) -> NewRun {
     NewRun { variables: vec![("size".into(), format!("{size:?}"))], ..auto_apply() }
@@ -91,7 +92,7 @@ async fn secrets_and_plans_do_not_outlive_their_run() {
     world.act("operator", &discarded, client::RunAction::Discard).await.unwrap();
     for run in [applied, discarded] {
         let directory = world.data_dir().join("runs").join(&run.id);
-        crate::support::wait_for("the run is cleaned up after", async || {
+        wait_for("the run is cleaned up after", async || {
             (!directory.join("settings.json").exists() && !directory.join("work").exists()).then_some(())
         })
         .await;
@@ -178,4 +179,59 @@ async fn a_state_that_can_not_be_kept_takes_its_workspace_out_of_service_and_its
     assert!(workspace.locked && workspace.locked_reason.contains(&run.id), "{}", workspace.locked_reason);
     assert_eq!(world.run(&next).await.state_name(), "Pending", "it would make everything again");
     assert!(world.data_dir().join("runs").join(&run.id).join("work/terraform.tfstate").exists());
+}
+
+/// A backend that knows no state and takes none; its address.
+async fn backend_that_takes_nothing() -> String {
+    let answer = async |method: Method| match method {
+        Method::GET => StatusCode::NOT_FOUND,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, axum::Router::new().fallback(answer)).await });
+    address
+}
+
+#[tokio::test]
+async fn a_state_that_its_own_backend_does_not_take_is_kept_and_its_workspace_is_out_of_service() {
+    let backend = backend_that_takes_nothing().await;
+    let main = format!(
+        "terraform {{\n  backend \"http\" {{\n    address   = {backend:?}\n    retry_max = 0\n  }}\n}}\n{}",
+        terraform::SIMPLE
+    );
+    let world = Setup::new().workspace("net", &main).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    let next = world.queue_as("operator", "net", auto_apply()).await;
+    let run = world.reaches(&run, "Apply Errored").await;
+    let error = run.error().expect("it says why").to_owned();
+    assert!(error.starts_with("terraform apply exited with 1; "), "{error}");
+    assert!(error.contains("to the backend \"http\"") && error.contains("terraform state push"), "{error}");
+    let directory = world.data_dir().join("runs").join(&run.id);
+    wait_for("the run is cleaned up after", async || {
+        (!directory.join("settings.json").exists()).then_some(())
+    })
+    .await;
+    let left =
+        std::fs::read_to_string(directory.join("work/errored.tfstate")).expect("the working directory stays");
+    assert!(left.contains("terraform_data"), "{left}");
+    let digest =
+        error.split("blob ").nth(1).and_then(|rest| rest.split(',').next()).expect("it names the blob");
+    let blob = world.data_dir().join("blobs").join(&digest[..2]).join(digest);
+    assert_eq!(std::fs::read_to_string(blob).unwrap(), left);
+    let workspace = world.workspace("net").await;
+    assert!(workspace.locked && workspace.locked_reason.contains(&run.id), "{}", workspace.locked_reason);
+    assert_eq!(world.run(&next).await.state_name(), "Pending", "it would make everything again");
+}
+
+#[tokio::test]
+async fn an_apply_ends_as_terraform_did_and_its_state_is_kept_although_the_files_of_its_run_are_damaged() {
+    let (world, run, gate) = Setup::new().applying().await;
+    for file in ["taken.json", "settings.json"] {
+        std::fs::write(world.data_dir().join("runs").join(&run.id).join(file), "").unwrap();
+    }
+    gate.open();
+    world.reaches(&run, "Applied").await;
+    assert_eq!(world.resources("net").await, ["terraform_data.first", "terraform_data.second"]);
+    assert!(!world.workspace("net").await.locked);
 }

@@ -82,7 +82,7 @@ impl RunDir {
         self.execution(stage).join("log")
     }
 
-    /// Exists when the working directory holds a state that could not be kept anywhere else.
+    /// Exists when the working directory holds a state that could not be kept where it belongs.
     fn state_not_kept(&self) -> PathBuf {
         self.root.join("state-not-kept")
     }
@@ -92,7 +92,7 @@ impl RunDir {
     /// # Errors
     /// When that can't be written.
     pub(crate) fn keep_work(&self) -> std::io::Result<()> {
-        std::fs::write(self.state_not_kept(), "the state in `work` is in no state version\n")
+        std::fs::write(self.state_not_kept(), "the state in `work` could not be kept where it belongs\n")
     }
 
     /// Whether nothing is left that must not outlive the run.

@@ -1,39 +1,55 @@
-//! Keeping the state of workspaces whose configuration names no backend of its own.
+//! Keeping the state.
 //!
-//! Before a plan the current state is put into the working directory (by the step that takes the
-//! configuration); after every apply, however it ended, what terraform wrote is taken back as a new version.
-//! Only then may the run be over. What can't be taken as a version is kept as a blob all the same, and the run
-//! says where.
+//! Of workspaces whose configuration names no backend of its own: before a plan the current state is put into the
+//! working directory (by the step that takes the configuration); after every apply, however it ended, what terraform
+//! wrote is taken back as a new version. Only then may the run be over. What can't be taken as a version is kept as a
+//! blob all the same, and the run says where.
+//!
+//! Of all others the backend keeps it. When that could not be written, terraform leaves the state in the working
+//! directory for somebody to push: it is kept as a blob, and the run says so.
 
 use std::path::{Path, PathBuf};
+
+use executor::Salvaged;
 
 use lifecycle::id::StateVersionId;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use store::{AddStateError, NewStateVersion, Run, StateMeta, Workspace};
-
+use store::{AddStateError, NewStateVersion, Run, StateMeta, StateVersion, Workspace};
 use tokio::io::AsyncReadExt as _;
 
 use crate::context::Context;
 use crate::stage::StageError;
 
-/// Where terraform leaves a state in its working directory, the more urgent one first: `errored.tfstate` is
-/// written when the regular one could not be.
-pub(crate) const FILES: [&str; 2] = ["errored.tfstate", "terraform.tfstate"];
+/// Where terraform leaves a state that it could not write where it belongs.
+pub(crate) const ERRORED: &str = "errored.tfstate";
+/// Where terraform keeps the state when it is not told otherwise.
+pub(crate) const REGULAR: &str = "terraform.tfstate";
+
+/// Who keeps the state of a run's workspace.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Keeper {
+    /// We do.
+    Daemon,
+    /// The configuration's own backend, of this kind.
+    Backend(String),
+    /// Nobody knows any more.
+    Unknown,
+}
 
 /// What was taken back.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     /// There was nothing, or nothing new.
     Nothing,
-    /// A new version.
+    /// A version that this run made, now or the last time.
     Version(StateVersionId),
-    /// Something that can't be a version; in words, with the place where its bytes are.
+    /// Something that is not where it belongs; in words, with the place where its bytes are.
     Trouble(String),
 }
 
 impl Kept {
-    /// Whether something is in no state version.
+    /// Whether something is not where it belongs.
     pub(crate) fn is_trouble(&self) -> bool {
         matches!(self, Self::Trouble(_))
     }
@@ -53,20 +69,46 @@ pub(crate) async fn current(context: &Context, workspace: &Workspace) -> Result<
     Ok(version.map(|version| context.store.blobs().path(version.digest)))
 }
 
-/// Takes the state that an apply left in `root`. Doing it again changes nothing.
-pub(crate) async fn take_back(context: &Context, run: &Run, root: &Path) -> Result<Kept, StageError> {
-    let [errored, regular] = FILES;
-    let errored = take(context, run, &root.join(errored)).await?;
-    let regular = take(context, run, &root.join(regular)).await?;
+/// Takes the state that an apply left in one of these files. Doing it again changes nothing, and finds the same.
+pub(crate) async fn take_back(
+    context: &Context,
+    run: &Run,
+    keeper: &Keeper,
+    files: &[Salvaged],
+) -> Result<Kept, StageError> {
+    let named = |name: &str| files.iter().map(|file| file.path.as_path()).find(|path| path.ends_with(name));
+    let errored = match (named(ERRORED), keeper) {
+        (None, _) => Kept::Nothing,
+        (Some(path), Keeper::Daemon) => keep(context, run, path, Place::Here).await?,
+        (Some(path), Keeper::Backend(kind)) => {
+            keep(context, run, path, Place::Elsewhere(&format!("to the backend {kind:?}"))).await?
+        }
+        (Some(path), Keeper::Unknown) => {
+            keep(context, run, path, Place::Elsewhere("where it belongs")).await?
+        }
+    };
+    let regular = match (named(REGULAR), keeper, &errored) {
+        (None, ..) | (_, Keeper::Backend(_), _) => Kept::Nothing,
+        // it is what terraform could not replace
+        (Some(_), _, Kept::Version(_)) => Kept::Nothing,
+        (Some(path), Keeper::Daemon | Keeper::Unknown, _) => keep(context, run, path, Place::Here).await?,
+    };
     Ok(match (errored, regular) {
-        // it is the newer one, and the other is what terraform could not replace
-        (version @ Kept::Version(_), _) | (_, version @ Kept::Version(_)) => version,
-        (trouble @ Kept::Trouble(_), _) => trouble,
         (Kept::Nothing, regular) => regular,
+        (Kept::Trouble(errored), Kept::Trouble(regular)) => Kept::Trouble(format!("{errored}; {regular}")),
+        (errored, _) => errored,
     })
 }
 
-async fn take(context: &Context, run: &Run, path: &Path) -> Result<Kept, StageError> {
+/// Where a state that terraform left belongs.
+enum Place<'a> {
+    /// Among the workspace's state versions.
+    Here,
+    /// Where we can't write it; in words that follow "terraform could not write the state".
+    Elsewhere(&'a str),
+}
+
+async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Result<Kept, StageError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let bytes = match read_regular(path).await {
         Ok(Some(bytes)) => bytes,
@@ -80,20 +122,35 @@ async fn take(context: &Context, run: &Run, path: &Path) -> Result<Kept, StageEr
         // terraform creates the file before it has anything to write, and may be killed in between; when the
         // disk is full, it prints the state to its log instead
         return Ok(Kept::Trouble(format!(
-            "terraform left an empty {name}: what it may have made since the current state version is in no state; \
-             look for it in the log of the apply"
+            "terraform left an empty {name}: what it may have made since the current state is in no state; look for \
+             it in the log of the apply"
         )));
     }
     let meta = StateMeta::parse(&bytes);
     let blob = context.store.blobs().put_bytes(bytes).await?;
+    if let Place::Elsewhere(place) = place {
+        return Ok(Kept::Trouble(format!(
+            "terraform could not write the state {place} and left it as {name}: it is kept as blob {}, and as {}; \
+             bring it there with terraform state push, then unlock the workspace",
+            blob.digest,
+            path.display()
+        )));
+    }
     let kept_as = format!("its bytes are kept as blob {}", blob.digest);
     let meta = match meta {
         Ok(meta) => meta,
         Err(error) => return Ok(Kept::Trouble(format!("{name} can't be read ({error}); {kept_as}"))),
     };
-    let id = StateVersionId::generate();
+    let of = |version: StateVersion| match version.run {
+        Some(by) if by == run.id => Kept::Version(version.id),
+        _ => Kept::Nothing,
+    };
+    // it may be a version that is not the current one any more, or was not before this run
+    if let Some(known) = context.store.state_version_with(run.workspace, blob.digest).await? {
+        return Ok(of(known));
+    }
     let new = NewStateVersion {
-        id,
+        id: StateVersionId::generate(),
         workspace: run.workspace,
         run: Some(run.id),
         meta,
@@ -103,9 +160,7 @@ async fn take(context: &Context, run: &Run, path: &Path) -> Result<Kept, StageEr
         created_by: run.created_by.clone(),
     };
     match context.store.add_state_version(new).await {
-        Ok(version) if version.id == id => Ok(Kept::Version(id)),
-        // it is the current one already
-        Ok(_) => Ok(Kept::Nothing),
+        Ok(version) => Ok(of(version)),
         Err(AddStateError::Conflict(conflict)) => {
             Ok(Kept::Trouble(format!("{name} was not taken as a new state version: {conflict}; {kept_as}")))
         }

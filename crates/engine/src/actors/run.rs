@@ -177,14 +177,10 @@ async fn execute(
     };
     fault::point(&context.data_dir, "run-actor-conclude");
     let workspace = context.store.workspace(run.workspace).await?;
-    let conclusion = match stage::conclude(&context, run, &workspace, stage, &ended).await {
-        Ok(conclusion) => conclusion,
-        Err(StageError::Impossible(why)) => stage::failed(stage, why),
-        // a stage that could have written state is over only when that is kept
-        Err(error @ StageError::NotNow(_)) => return Err(error.into()),
-    };
+    // a stage that could have written state is over only when that is kept
+    let Conclusion { event, why, update } = stage::conclude(&context, run, &workspace, stage, &ended).await?;
     state.watch = None;
-    let Conclusion { event, why, update } = conclusion;
+    fault::point(&context.data_dir, "run-actor-record");
     record(&context, run, event, why, update).await?;
     Ok(Next::Again)
 }
@@ -295,8 +291,7 @@ pub(crate) async fn give_up(context: &Context, id: RunId, reason: &str) -> Resul
     Ok(())
 }
 
-/// What the end of an execution means for a run that is given up: an apply's own end if that can be told, or
-/// else that it failed; then its working directory stays, since it may be the last copy of a state.
+/// What the end of an execution means for a run that is given up: an apply's own end decides, and what it left is kept.
 async fn conclude_given_up(
     context: &Context,
     run: &store::Run,
@@ -308,11 +303,7 @@ async fn conclude_given_up(
         return Ok(stage::failed(stage, why.to_owned()));
     }
     let workspace = context.store.workspace(run.workspace).await?;
-    match stage::conclude(context, run, &workspace, stage, &ended).await {
-        Ok(conclusion) => Ok(conclusion),
-        Err(StageError::Impossible(reason)) => Ok(stage::failed(stage, format!("{why}; {reason}"))),
-        Err(error @ StageError::NotNow(_)) => Err(error.into()),
-    }
+    Ok(stage::conclude(context, run, &workspace, stage, &ended).await?)
 }
 
 /// Sees that nothing of the execution is alive, and that nothing of it can start.

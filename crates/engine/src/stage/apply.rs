@@ -8,6 +8,7 @@ use store::{Lock, Run, RunUpdate};
 use super::settings::RunSettings;
 use super::{Conclusion, Ended, StageError, read_json};
 use crate::context::Context;
+use crate::state_keeper::Keeper;
 use crate::terraform::preamble;
 use crate::{RunDir, state_keeper};
 
@@ -27,7 +28,8 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
 
     let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Apply), run_dir.root());
     spec.preamble = preamble(settings.terraform_version.as_deref());
-    spec.salvage = state_keeper::FILES.iter().map(|file| settings.root.join(file)).collect();
+    spec.salvage =
+        [state_keeper::ERRORED, state_keeper::REGULAR].map(|file| settings.root.join(file)).to_vec();
     spec.environment = settings.environment;
     spec.steps = vec![apply];
     Ok(spec)
@@ -40,23 +42,15 @@ fn takes_variables(terraform_version: &str) -> bool {
     matches!((parts.next(), parts.next()), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (1, 10))
 }
 
+/// Never [`StageError::Impossible`]: what the executor says of its end decides, and what terraform left is looked for
+/// where the executor made it durable. Nothing that lies beside them in the run's directory can change that.
 pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Result<Conclusion, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let kept = match read_json::<TakeReport>(&run_dir.take_report()) {
-        Ok(Some(report)) if report.state == StateKept::ByDaemon => {
-            state_keeper::take_back(context, run, &report.root).await?
-        }
-        Ok(Some(_)) => state_keeper::Kept::Nothing,
-        // nobody knows any more who keeps the state: what lies where ours would be is taken
-        Ok(None) | Err(StageError::Impossible(_)) => {
-            state_keeper::take_back(context, run, &RunSettings::read(&run_dir)?.root).await?
-        }
-        Err(error) => return Err(error),
-    };
+    let kept = state_keeper::take_back(context, run, &keeper(&run_dir)?, ended.salvaged()).await?;
     if kept.is_trouble() {
         run_dir.keep_work().map_err(|error| StageError::file("write to", run_dir.root(), &error))?;
         // the next run would plan on a state that does not know what this one made, and make it again
-        let reason = format!("the state that {} left is in no state version: see its error", run.id);
+        let reason = format!("the state that {} left is not where it belongs: see its error", run.id);
         let lock = Lock { by: "signalbox".to_owned(), reason, at: context.now() };
         context.store.lock_out(run.workspace, lock).await?;
     }
@@ -65,6 +59,16 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
     let why = (!words.is_empty()).then(|| words.join("; "));
     let update = RunUpdate { error: why.clone(), ..RunUpdate::default() };
     Ok(Conclusion { event: Event::ApplyEnded(outcome), why, update })
+}
+
+fn keeper(run_dir: &RunDir) -> Result<Keeper, StageError> {
+    match read_json::<TakeReport>(&run_dir.take_report()) {
+        Ok(Some(TakeReport { state: StateKept::ByDaemon, .. })) => Ok(Keeper::Daemon),
+        Ok(Some(TakeReport { state: StateKept::ByBackend { kind }, .. })) => Ok(Keeper::Backend(kind)),
+        // damaged or gone
+        Ok(None) | Err(StageError::Impossible(_)) => Ok(Keeper::Unknown),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod settings;
 pub(crate) use policy_check::run_document;
 pub use policy_check::set_settings;
 
-use executor::{ExecutionResult, Lost, Outcome, Spec};
+use executor::{ExecutionResult, Lost, Outcome, Salvaged, Spec};
 use lifecycle::{Event, Stage};
 use store::{Run, RunUpdate, Workspace};
 
@@ -39,6 +39,14 @@ impl Ended {
                 None
             }
             _ => self.failure(),
+        }
+    }
+
+    /// The files that may hold a state, as they were when nothing was alive any more. Empty if nothing ever ran.
+    fn salvaged(&self) -> &[Salvaged] {
+        match self {
+            Self::Finished(result) => &result.salvaged,
+            Self::Lost(lost) => &lost.salvaged,
         }
     }
 
@@ -103,6 +111,9 @@ pub(crate) async fn prepare(
 }
 
 /// Takes what the stage left behind, and says what its end means.
+///
+/// # Errors
+/// When that can't be done now: it has to be tried again.
 pub(crate) async fn conclude(
     context: &Context,
     run: &Run,
@@ -110,11 +121,16 @@ pub(crate) async fn conclude(
     stage: Stage,
     ended: &Ended,
 ) -> Result<Conclusion, StageError> {
-    match stage {
+    let concluded = match stage {
         Stage::Plan => plan::conclude(context, run, workspace, ended).await,
         Stage::PolicyCheck => policy_check::conclude(context, run, ended).await,
-        Stage::Apply => apply::conclude(context, run, ended).await,
+        // it is over only when what it left was looked for
+        Stage::Apply => return apply::conclude(context, run, ended).await,
         Stage::Pending => Err(StageError::Impossible("a pending run executes nothing".to_owned())),
+    };
+    match concluded {
+        Err(StageError::Impossible(why)) => Ok(failed(stage, why)),
+        other => other,
     }
 }
 

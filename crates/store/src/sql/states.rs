@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use super::all;
 use super::read::{Record, exists, integer, time};
 use crate::record::{NewStateVersion, Page, PageRequest, StateVersion};
-use crate::{Error, StateMeta};
+use crate::{Digest, Error, StateMeta};
 
 fn read(row: &SqliteRow) -> Result<StateVersion, Error> {
     let record = Record::new(row)?;
@@ -41,6 +41,21 @@ pub(crate) async fn current(
         .bind(workspace.to_string())
         .fetch_optional(db)
         .await?;
+    row.as_ref().map(read).transpose()
+}
+
+pub(crate) async fn with_content(
+    db: &mut SqliteConnection,
+    workspace: WorkspaceId,
+    content: Digest,
+) -> Result<Option<StateVersion>, Error> {
+    let row = sqlx::query(
+        "SELECT * FROM state_versions WHERE workspace = ? AND digest = ? ORDER BY seq DESC LIMIT 1",
+    )
+    .bind(workspace.to_string())
+    .bind(content.to_string())
+    .fetch_optional(db)
+    .await?;
     row.as_ref().map(read).transpose()
 }
 

@@ -3,7 +3,7 @@ use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
 use super::{Change, Store};
 use crate::record::{NewStateVersion, Page, PageRequest, StateVersion};
 use crate::state_file::{Succession, succession};
-use crate::{AddStateError, Error, sql};
+use crate::{AddStateError, Digest, Error, sql};
 
 impl Store {
     /// Makes a state the workspace's current one, if it continues the current one. The state that is
@@ -43,6 +43,18 @@ impl Store {
     /// [`Error`] of the database.
     pub async fn current_state(&self, workspace: WorkspaceId) -> Result<Option<StateVersion>, Error> {
         sql::states::current(&mut *self.reader().await?, workspace).await
+    }
+
+    /// The newest of the workspace's state versions that has this content, if one has.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn state_version_with(
+        &self,
+        workspace: WorkspaceId,
+        content: Digest,
+    ) -> Result<Option<StateVersion>, Error> {
+        sql::states::with_content(&mut *self.reader().await?, workspace, content).await
     }
 
     /// The state version with this id.
