@@ -1,8 +1,8 @@
 //! Actors that fail, by faults that are compiled into test builds only.
 
-use client::NewRun;
+use client::{NewRun, Run, RunAction};
 
-use crate::support::{Setup, auto_apply, processes, terraform, wait_for};
+use crate::support::{Gate, Setup, World, auto_apply, processes, terraform, wait_for};
 
 #[tokio::test]
 async fn a_run_actor_that_panics_is_restarted_and_attaches_to_its_terraform_again() {
@@ -104,4 +104,51 @@ async fn a_state_that_was_taken_is_not_reported_lost_when_it_is_taken_again() {
     assert_eq!(run.error(), Some("terraform apply exited with 1"));
     assert_eq!(world.state("net").await.unwrap()["serial"], 9);
     assert!(!world.workspace("net").await.locked);
+}
+
+/// A run in the middle of its apply whose actor is given up, and waited for without one.
+async fn given_up(setup: Setup) -> (World, Run, Gate) {
+    let (world, run, gate) = setup.applying().await;
+    world.arm("run-actor", TOO_OFTEN);
+    wait_for("the run is given up", async || world.daemon().log().contains("again and again").then_some(()))
+        .await;
+    // a run that passes by the others shows that the daemon has gone on since
+    let plan_only = world.queue_as("planner", "net", NewRun { plan_only: true, ..NewRun::default() }).await;
+    world.reaches(&plan_only, "Planned and Finished").await;
+    (world, run, gate)
+}
+
+#[tokio::test]
+async fn an_apply_whose_actor_was_given_up_is_still_canceled() {
+    let (world, run, _gate) = given_up(Setup::new()).await;
+    world.cancel(&run).await;
+    world.reaches(&run, "Canceled").await;
+    assert!(
+        world.resources("net").await.contains(&"terraform_data.first".to_owned()),
+        "one interrupt, and its state"
+    );
+    world.assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn an_apply_whose_actor_was_given_up_is_still_killed_by_a_force_cancel() {
+    let setup = Setup::new().server("cancel_grace = \"1h\"");
+    let gate = setup.gate("deaf");
+    let deaf = format!(
+        "case \" $* \" in *\" apply \"*) trap '' INT TERM; {}; while :; do sleep 0.1; done;; esac",
+        gate.wait_command()
+    );
+    let world = setup.workspace_with_script("net", terraform::SIMPLE, &deaf).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    gate.reached().await;
+    world.arm("run-actor", TOO_OFTEN);
+    wait_for("the run is given up", async || world.daemon().log().contains("again and again").then_some(()))
+        .await;
+    world.cancel(&run).await;
+    wait_for("the force-cancel is accepted", async || {
+        world.act("admin", &run, RunAction::ForceCancel).await.ok()
+    })
+    .await;
+    world.reaches(&run, "Canceled").await;
+    world.assert_nothing_is_left();
 }

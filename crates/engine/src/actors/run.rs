@@ -2,12 +2,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use executor::{Delivery, Observation};
+use executor::{Delivery, Observation, Running};
 use lifecycle::id::RunId;
 use lifecycle::slots::Urgency;
 use lifecycle::{Effect, Event, Execution, Stage, State, Work, due};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use store::RunUpdate;
+use store::{Change, RunUpdate};
+use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
 use crate::RunDir;
@@ -155,16 +156,7 @@ async fn execute(
             return Ok(Next::Again);
         }
         Observation::Running(running) => {
-            let delivery = match wish {
-                Execution::Running => Delivery::Accepted,
-                Execution::Canceling if running.interrupted => Delivery::Accepted,
-                Execution::Canceling => {
-                    let grace = context.config().server.cancel_grace;
-                    context.executor.interrupt(&directory, grace).await?
-                }
-                Execution::ForceCanceling => context.executor.kill(&directory).await?,
-            };
-            return Ok(match delivery {
+            return Ok(match deliver(&context, &directory, &running, wish).await? {
                 Delivery::Accepted => {
                     watch(myself, state, stage);
                     Next::Wait
@@ -216,6 +208,23 @@ async fn revoke(context: &Context, directory: &Path) -> Result<bool, ActorProces
     Ok(revoked)
 }
 
+/// Tells a running execution what is wanted of it. Telling it again changes nothing.
+async fn deliver(
+    context: &Context,
+    directory: &Path,
+    running: &Running,
+    wish: Execution,
+) -> Result<Delivery, executor::Error> {
+    match wish {
+        Execution::Running => Ok(Delivery::Accepted),
+        Execution::Canceling if running.interrupted => Ok(Delivery::Accepted),
+        Execution::Canceling => {
+            context.executor.interrupt(directory, context.config().server.cancel_grace).await
+        }
+        Execution::ForceCanceling => context.executor.kill(directory).await,
+    }
+}
+
 /// Has the actor look again when the execution ends.
 fn watch(myself: &ActorRef<RunMessage>, state: &mut RunState, stage: Stage) {
     let waits = |watch: &Watch| watch.stage == stage && !watch.task.is_finished();
@@ -258,10 +267,12 @@ async fn record(
     }
 }
 
-/// Ends a run whose actor keeps failing, without it. A plan or a check is killed and the run ends errored. An
-/// apply is never killed for a fault of ours: it goes on to its own end, which decides, unless somebody cancelled.
+/// Ends a run whose actor keeps failing, without it. A plan or a check is killed and the run ends errored. An apply is
+/// never killed for a fault of ours: it goes on to its own end, which decides, unless somebody cancels it.
 pub(crate) async fn give_up(context: &Context, id: RunId, reason: &str) -> Result<(), ActorProcessingErr> {
     let why = format!("signalbox could not go on with this run: {reason}");
+    // from before the run is read, so that no wish of a person is missed
+    let mut changes = context.store.changes();
     loop {
         let run = context.store.run(id).await?;
         let conclusion = match run.state {
@@ -272,10 +283,17 @@ pub(crate) async fn give_up(context: &Context, id: RunId, reason: &str) -> Resul
                 Conclusion { event: Event::AutoApply, why: None, update: RunUpdate::default() }
             }
             state => match state.execution() {
-                Some((stage, wish)) => {
-                    let ended = end_of_execution(context, &run, stage, wish).await?;
-                    conclude_given_up(context, &run, stage, ended, &why).await?
-                }
+                Some((stage, wish)) => match end_of_execution(context, &run, stage, wish).await? {
+                    Some(ended) => conclude_given_up(context, &run, stage, ended, &why).await?,
+                    None => {
+                        let directory = RunDir::new(&context.data_dir, id).execution(stage);
+                        tokio::select! {
+                            over = context.executor.wait(&directory) => drop(over?),
+                            () = changed(&mut changes, id) => {}
+                        }
+                        continue;
+                    }
+                },
                 // waits for a person, for its turn, or is over: nothing is stuck
                 None if state.is_final() => {
                     let run_dir = RunDir::new(&context.data_dir, run.id);
@@ -306,34 +324,38 @@ async fn conclude_given_up(
     Ok(stage::conclude(context, run, &workspace, stage, &ended).await?)
 }
 
-/// Sees that nothing of the execution is alive, and that nothing of it can start.
+/// Waits until the run may be another than it was.
+async fn changed(changes: &mut broadcast::Receiver<Change>, id: RunId) {
+    // one that fell behind may have missed it
+    while let Ok(change) = changes.recv().await {
+        if matches!(change, Change::Run { run, .. } if run == id) {
+            return;
+        }
+    }
+}
+
+/// The end of the execution of a run that is given up; `None` while it goes on, told what is wanted of it. Nothing of
+/// it can start any more.
 async fn end_of_execution(
     context: &Context,
     run: &store::Run,
     stage: Stage,
     wish: Execution,
-) -> Result<Ended, ActorProcessingErr> {
+) -> Result<Option<Ended>, ActorProcessingErr> {
     let directory = RunDir::new(&context.data_dir, run.id).execution(stage);
+    // only an apply goes on to its own end
+    let wish = if stage == Stage::Apply { wish } else { Execution::ForceCanceling };
     loop {
         match context.executor.attach(&directory).await? {
             Observation::NotStarted => {
                 revoke(context, &directory).await?;
             }
-            Observation::Running(_) => {
-                match (stage, wish) {
-                    (Stage::Apply, Execution::Running) => {}
-                    (Stage::Apply, Execution::Canceling) => {
-                        let grace = context.config().server.cancel_grace;
-                        context.executor.interrupt(&directory, grace).await?;
-                    }
-                    _ => {
-                        context.executor.kill(&directory).await?;
-                    }
-                }
-                context.executor.wait(&directory).await?;
-            }
-            Observation::Finished(result) => return Ok(Ended::Finished(result)),
-            Observation::Lost(lost) => return Ok(Ended::Lost(lost)),
+            Observation::Running(running) => match deliver(context, &directory, &running, wish).await? {
+                Delivery::Accepted => return Ok(None),
+                Delivery::NotRunning => {}
+            },
+            Observation::Finished(result) => return Ok(Some(Ended::Finished(result))),
+            Observation::Lost(lost) => return Ok(Some(Ended::Lost(lost))),
         }
     }
 }
