@@ -96,6 +96,7 @@ workspace "network-prod" {
   #}
 
   # By team: read, plan (queue runs), write (confirm, discard, cancel, lock), admin (force-cancel, force-unlock).
+  # When this block is removed it stands until the runs under way are over, and a day longer.
   access = {
     platform = "write"
   }

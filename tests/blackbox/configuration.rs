@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use client::NewRun;
+use client::{NewRun, RunAction};
 use rustix::process::Signal;
 
 use crate::support::{Setup, terraform, wait_for};
@@ -82,7 +82,77 @@ async fn a_run_of_a_workspace_that_is_removed_goes_on_to_its_end() {
     world.reaches(&waiting, "Canceled").await;
     gate.open();
     world.reaches(&run, "Applied").await;
-    assert!(world.client("operator").workspace("goes").await.is_err());
+    assert!(world.client("stranger").workspace("goes").await.is_err());
+}
+
+/// The configuration without the workspace, which is the last in the file.
+fn without(workspace: &str) -> impl FnOnce(String) -> String {
+    let block = format!("workspace {workspace:?}");
+    move |config| config.split(&block).next().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_removed_keeps_its_people_until_its_runs_are_over() {
+    let world =
+        Setup::new().workspace("stays", terraform::SIMPLE).workspace("goes", terraform::SIMPLE).start();
+    let run = world.queue("goes").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    let pending = world.queue("goes").await;
+    world.change_config(without("goes")).await;
+    let pending = world.reaches(&pending, "Canceled").await;
+    assert!(pending.canceled_at.is_some());
+    let operator = world.client("operator");
+    assert_eq!(operator.run(&run.id).await.unwrap().state_name(), "Needs Confirmation");
+    assert!(world.client("stranger").run(&run.id).await.is_err());
+    let queued = operator.create_run(&run.workspace_id.clone().unwrap_or_default(), &NewRun::default()).await;
+    assert!(queued.is_err(), "nothing new is queued there");
+    world.confirm(&run).await;
+    world.reaches(&run, "Applied").await;
+    assert_eq!(operator.run(&run.id).await.unwrap().state_name(), "Applied", "they see how it ended");
+}
+
+#[tokio::test]
+async fn a_removed_workspace_costs_nothing_when_its_runs_are_over_and_works_when_it_is_back() {
+    let world =
+        Setup::new().workspace("stays", terraform::SIMPLE).workspace("goes", terraform::SIMPLE).start();
+    let config = std::fs::read_to_string(world.config_file()).unwrap();
+    let run = world.queue("goes").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    world.change_config(without("goes")).await;
+    world.act("operator", &run, RunAction::Discard).await.unwrap();
+    wait_for("its actor has ended", async || {
+        world.daemon().log().contains("nothing is left to do").then_some(())
+    })
+    .await;
+    world.change_config(|_| config).await;
+    let again = world.queue("goes").await;
+    world.reaches(&again, "Needs Confirmation").await;
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_is_left_to_decide_on_is_canceled_when_its_workspace_is_removed() {
+    let world =
+        Setup::new().workspace("stays", terraform::SIMPLE).workspace("goes", terraform::SIMPLE).start();
+    let run = world.queue("goes").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    world
+        .change_config(|config| {
+            without("goes")(config)
+                .replace("team \"owners\"", "team \"nobodies\"")
+                .replace("team \"operators\"", "team \"former\"")
+                .replace("team \"admins\"", "team \"onlookers\"")
+                .replace("operators = \"write\"", "former = \"read\"")
+                .replace("admins = \"admin\"", "onlookers = \"read\"")
+        })
+        .await;
+    let reader = world.client("reader");
+    let run =
+        wait_for("the run is over", async || reader.run(&run.id).await.ok().filter(client::Run::is_final))
+            .await;
+    assert_eq!(run.state_name(), "Canceled");
+    let events = reader.run_events(&run.id).await.unwrap();
+    let why = events.iter().any(|event| event.description.contains("nobody is left"));
+    assert!(why, "{events:?}");
 }
 
 #[tokio::test]

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -183,14 +184,17 @@ impl PolicySetConfig {
 }
 
 impl Config {
-    /// What the user may do in the workspace: everything as an owner, or the highest level of their teams.
-    pub fn access(&self, user: &str, workspace: &str) -> Access {
+    /// What the user may do in the workspace: everything as an owner, or the highest level of their teams. `last` is
+    /// what the teams could do in a workspace that is in the file no more, as far as that still stands.
+    pub fn access(&self, user: &str, workspace: &str, last: &BTreeMap<String, AccessLevel>) -> Access {
         if self.is_owner(user) {
             return Access::Owner;
         }
-        let Some(workspace) = self.workspaces.get(workspace) else { return Access::None };
         let teams = self.teams.values().filter(|team| team.members.iter().any(|member| member == user));
-        let levels = teams.filter_map(|team| workspace.access.get(&team.name));
+        let levels = teams.filter_map(|team| match self.workspaces.get(workspace) {
+            Some(workspace) => workspace.access.get(&team.name),
+            None => last.get(&team.name),
+        });
         levels.max().map_or(Access::None, |&level| Access::Level(level))
     }
 

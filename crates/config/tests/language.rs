@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -234,14 +235,21 @@ fn access_is_the_highest_level_of_the_users_teams() {
         "2".repeat(64)
     );
     let config = parse(&text).unwrap().config;
-    assert_eq!(config.access("owner", "w"), Access::Owner);
-    assert_eq!(config.access("both", "w"), Access::Level(AccessLevel::Admin));
-    assert_eq!(config.access("operator", "network-prod"), Access::Level(AccessLevel::Write));
-    assert_eq!(config.access("operator", "w"), Access::None);
-    assert_eq!(config.access("none", "w"), Access::None);
-    assert_eq!(config.access("nobody", "w"), Access::None);
-    assert_eq!(config.access("both", "unknown"), Access::None);
-    assert_eq!(config.access("owner", "unknown"), Access::Owner);
+    let never = BTreeMap::new();
+    assert_eq!(config.access("owner", "w", &never), Access::Owner);
+    assert_eq!(config.access("both", "w", &never), Access::Level(AccessLevel::Admin));
+    assert_eq!(config.access("operator", "network-prod", &never), Access::Level(AccessLevel::Write));
+    assert_eq!(config.access("operator", "w", &never), Access::None);
+    assert_eq!(config.access("none", "w", &never), Access::None);
+    assert_eq!(config.access("nobody", "w", &never), Access::None);
+    assert_eq!(config.access("both", "unknown", &never), Access::None);
+    assert_eq!(config.access("owner", "unknown", &never), Access::Owner);
+    // what was said last counts for a workspace that is in the file no more, and for no other
+    let last = [("low".to_owned(), AccessLevel::Plan)].into();
+    assert_eq!(config.access("both", "unknown", &last), Access::Level(AccessLevel::Plan));
+    assert_eq!(config.access("none", "unknown", &last), Access::None);
+    assert_eq!(config.access("both", "w", &last), Access::Level(AccessLevel::Admin));
+    assert_eq!(config.access("both", "network-prod", &last), Access::None);
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl RunAction {
 impl Engine {
     /// What the user may do in the workspace.
     pub fn access(&self, user: &str, workspace: &Workspace) -> Access {
-        self.context.config().access(user, &workspace.name)
+        self.context.access(user, workspace)
     }
 
     /// The workspace, if the user may do this in it.

@@ -7,8 +7,9 @@ use executor::Executor;
 use jiff::Timestamp;
 use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::slots::{SlotFacts, Slots, Urgency};
-use ractor::ActorRef;
-use store::Store;
+use lifecycle::Access;
+use ractor::{ActorId, ActorRef};
+use store::{Store, Workspace};
 use tokio::sync::watch;
 
 use crate::actors::{WorkspaceMessage, WorkspacesMessage};
@@ -78,6 +79,11 @@ impl Context {
 
     pub(crate) fn config(&self) -> Arc<Config> {
         self.config.borrow().clone()
+    }
+
+    /// What the user may do in the workspace now.
+    pub(crate) fn access(&self, user: &str, workspace: &Workspace) -> Access {
+        self.config.borrow().access(user, &workspace.name, &workspace.access)
     }
 
     #[expect(clippy::unused_self, reason = "the clock belongs to the context, wherever it comes from")]
@@ -159,6 +165,14 @@ impl Context {
 
     pub(crate) fn register(&self, workspace: WorkspaceId, actor: ActorRef<WorkspaceMessage>) {
         lock(&self.mailboxes).workspaces.insert(workspace, actor);
+    }
+
+    /// Forgets a workspace's actor that has ended, unless another has taken its place.
+    pub(crate) fn unregister(&self, workspace: WorkspaceId, actor: ActorId) {
+        let mut mailboxes = lock(&self.mailboxes);
+        if mailboxes.workspaces.get(&workspace).is_some_and(|known| known.get_id() == actor) {
+            mailboxes.workspaces.remove(&workspace);
+        }
     }
 
     pub(crate) fn register_supervisor(&self, actor: ActorRef<WorkspacesMessage>) {

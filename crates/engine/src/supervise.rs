@@ -134,6 +134,11 @@ impl<K: Clone + Eq + Hash> Children<K> {
         self.by_key.contains_key(key)
     }
 
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_key.is_empty()
+    }
+
     /// The child's actor, if it is alive.
     pub(crate) fn cell(&self, key: &K) -> Option<&ActorCell> {
         self.by_key.get(key)?.cell.as_ref()

@@ -282,7 +282,7 @@ async fn data_of_a_newer_release_are_refused_and_left_alone() {
     let database = dir.path().join("signalbox.db");
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&database);
     let mut shell = sqlx::ConnectOptions::connect(&options).await.unwrap();
-    sqlx::query("INSERT INTO _sqlx_migrations SELECT 9000, 'later', installed_on, success, checksum, execution_time FROM _sqlx_migrations")
+    sqlx::query("INSERT INTO _sqlx_migrations SELECT 9000, 'later', installed_on, success, checksum, execution_time FROM _sqlx_migrations LIMIT 1")
         .execute(&mut shell)
         .await
         .unwrap();

@@ -225,6 +225,15 @@ impl World {
         self.path().join("signalbox.hcl")
     }
 
+    /// Changes the config file, and waits until that is taken over.
+    pub async fn change_config(&self, change: impl FnOnce(String) -> String) {
+        let times = || self.daemon().log().matches("taken over").count();
+        let (file, before) = (self.config_file(), times());
+        let changed = change(std::fs::read_to_string(&file).expect("a config file"));
+        std::fs::write(file, changed).expect("a config file");
+        wait_for("the file is taken over", async || (times() > before).then_some(())).await;
+    }
+
     pub fn home(&self) -> PathBuf {
         self.path().join("home")
     }

@@ -28,6 +28,7 @@ pub(crate) fn workspace() -> Workspace {
         current_state_version: Some(StateVersionId::from_entropy([3; 16])),
         created_at: at(-60),
         updated_at: at(-30),
+        access: BTreeMap::new(),
         removed_at: None,
     }
 }

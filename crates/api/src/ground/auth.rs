@@ -51,7 +51,7 @@ impl User {
 
     /// What they may do in the workspace.
     pub(crate) fn access(&self, workspace: &Workspace) -> Access {
-        self.config.access(&self.name, &workspace.name)
+        self.config.access(&self.name, &workspace.name, &workspace.access)
     }
 }
 

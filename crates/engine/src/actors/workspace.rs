@@ -2,6 +2,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lifecycle::access::Action;
 use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::slots::Urgency;
 use lifecycle::{Event, State, queue};
@@ -97,8 +98,9 @@ impl Actor for Workspace {
     async fn post_stop(
         &self,
         myself: ActorRef<Self::Msg>,
-        _: &mut WorkspaceState,
+        state: &mut WorkspaceState,
     ) -> Result<(), ActorProcessingErr> {
+        state.context.unregister(state.workspace, myself.get_id());
         myself.get_cell().stop_children_and_wait(None, Some(STOP_GRACE)).await;
         Ok(())
     }
@@ -126,7 +128,14 @@ async fn look(
     let started = entries.iter().filter(|entry| entry.state != State::Pending).map(|entry| entry.run);
     context.retain_slots(state.workspace, &started.chain(startable.iter().copied()).collect());
     if workspace.removed_at.is_some() {
-        cancel_pending(&context, &entries).await;
+        if cancel_stranded(&context, &workspace, &entries).await {
+            myself.send_message(WorkspaceMessage::Look)?;
+        }
+        if entries.is_empty() && state.runs.is_empty() && state.given_up.is_empty() {
+            tracing::info!(workspace = %workspace.name, "nothing is left to do in the removed workspace");
+            myself.stop(None);
+            return Ok(());
+        }
     }
     let plan_only: HashMap<RunId, bool> = entries.iter().map(|entry| (entry.run, entry.plan_only)).collect();
     for run in startable {
@@ -156,20 +165,35 @@ async fn let_go(context: &Context, run: RunId) -> Result<bool, ActorProcessingEr
     }
 }
 
-/// What has not started in a workspace that is no longer configured can never start.
-async fn cancel_pending(context: &Context, entries: &[queue::Entry]) {
-    for entry in entries.iter().filter(|entry| entry.state == State::Pending) {
-        if let Err(error) = cancel(context, entry.run).await {
-            tracing::error!(run = %entry.run, %error, "can't cancel the run; trying again");
+/// Ends what nothing and nobody can take on in a workspace that is no longer configured: what has not started can never
+/// start, and what waits for a person waits in vain if none is left who may decide. Whether there was such a run.
+async fn cancel_stranded(context: &Context, workspace: &store::Workspace, entries: &[queue::Entry]) -> bool {
+    let mut canceled = false;
+    let config = context.config();
+    let decides = |user: &String| context.access(user, workspace).allows(Action::Discard);
+    let abandoned = !config.users.keys().any(decides);
+    for entry in entries {
+        let why = match entry.state {
+            State::Pending => "the workspace was removed from the configuration",
+            state if abandoned && state.waits_for_person() => {
+                "the workspace was removed from the configuration, and nobody is left who may confirm or discard the run"
+            }
+            _ => continue,
+        };
+        match cancel(context, entry.run, why).await {
+            Ok(()) => canceled = true,
+            Err(error) => tracing::error!(run = %entry.run, %error, "can't cancel the run; trying again"),
         }
     }
+    canceled
 }
 
-async fn cancel(context: &Context, run: RunId) -> Result<(), FeedError> {
+async fn cancel(context: &Context, run: RunId, why: &str) -> Result<(), FeedError> {
     let run = context.store.run(run).await?;
-    let why = "the workspace was removed from the configuration".to_owned();
     // one that somebody else ended first is as good
-    feed(context, &run, Event::Cancel, store::Actor::System, Some(why), RunUpdate::default()).await.map(drop)
+    feed(context, &run, Event::Cancel, store::Actor::System, Some(why.to_owned()), RunUpdate::default())
+        .await
+        .map(drop)
 }
 
 /// Sees that the run has an actor, and tells it to look.

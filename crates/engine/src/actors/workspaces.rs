@@ -11,7 +11,8 @@ use crate::RunDir;
 use crate::context::Context;
 use crate::supervise::{Children, Decision, Ended, Exhausted, Policy, jitter};
 
-/// One actor for each workspace of the configuration, and for each that has a run which is not over.
+/// One actor for each workspace of the configuration, and for each that has a run which is not over. That of a removed
+/// workspace ends when nothing is left to do in it.
 ///
 /// Also the reconciler: every few seconds it has each non-final run looked at, so that a lost message, a
 /// crashed actor or a slot that nobody told about costs seconds and nothing else.
@@ -103,6 +104,8 @@ impl Actor for Workspaces {
         state: &mut WorkspacesState,
     ) -> Result<(), ActorProcessingErr> {
         if let Some(ended) = state.children.ended(&event, Instant::now(), jitter()) {
+            // a workspace that came back just as its actor ended gets another one
+            state.configuration_due |= ended.decision == Decision::Forget;
             decide(&myself, ended);
         }
         Ok(())
@@ -137,9 +140,16 @@ pub(crate) async fn bring_in_line(context: &Context) -> Result<BTreeSet<Workspac
     let config = context.config();
     let now = context.now();
     // together, since the store writes what waits together in one transaction
-    let ensured = config.workspaces.keys().map(|name| context.store.ensure_workspace(name, now));
+    let ensured = config.workspaces.values().map(async |settings| {
+        let workspace = context.store.ensure_workspace(&settings.name, now).await?;
+        let access = settings.access.iter().map(|(team, level)| (team.clone(), *level)).collect();
+        if workspace.access != access {
+            context.store.set_access(workspace.id, access).await?;
+        }
+        Ok::<_, store::Error>(workspace.id)
+    });
     let configured: BTreeSet<WorkspaceId> =
-        futures::future::try_join_all(ensured).await?.into_iter().map(|workspace| workspace.id).collect();
+        futures::future::try_join_all(ensured).await?.into_iter().collect();
     for workspace in context.store.workspaces().await? {
         if workspace.removed_at.is_none() && !configured.contains(&workspace.id) {
             tracing::info!(workspace = %workspace.name, "removed from the configuration");

@@ -1,4 +1,7 @@
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
+use lifecycle::AccessLevel;
 use lifecycle::id::{StateVersionId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +14,10 @@ pub struct Workspace {
     pub name: String,
     /// A person's lock: runs that are not plan-only stay pending.
     pub lock: Option<Lock>,
+    /// What each team may do here, as the config file said last. Of a workspace that was taken out of the file it stands
+    /// while a run is under way, and for a day after the last of them has ended, so that its people see how; then it is
+    /// empty.
+    pub access: BTreeMap<String, AccessLevel>,
     /// The newest state version, if there is any.
     pub current_state_version: Option<StateVersionId>,
     /// When the name was first seen.

@@ -26,8 +26,10 @@ const READERS: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// In their order; a migration that was released never changes.
-const MIGRATIONS: [(i64, &str, &str); 1] =
-    [(1, "records", include_str!("../../migrations/0001_records.sql"))];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "records", include_str!("../../migrations/0001_records.sql")),
+    (4, "access of workspaces", include_str!("../../migrations/0004_access_of_workspaces.sql")),
+];
 
 fn options(database: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(database).busy_timeout(PATIENCE).foreign_keys(true)

@@ -1,10 +1,13 @@
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
+use lifecycle::AccessLevel;
 use lifecycle::id::WorkspaceId;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
 use super::all as all_of;
-use super::read::{Record, time};
+use super::read::{Record, json, time};
 use crate::Error;
 use crate::record::{Lock, Workspace};
 
@@ -14,7 +17,13 @@ macro_rules! select {
         concat!(
             "SELECT id, name, locked_by, lock_reason, locked_at, created_at, updated_at, removed_at, ",
             "(SELECT s.id FROM state_versions s WHERE s.workspace = w.id ORDER BY s.seq DESC LIMIT 1) ",
-            "AS current_state_version FROM workspaces w ",
+            "AS current_state_version, ",
+            // see `Workspace::access`
+            "CASE WHEN removed_at IS NULL ",
+            "OR EXISTS (SELECT 1 FROM runs r WHERE r.workspace = w.id AND r.final = 0) ",
+            "OR EXISTS (SELECT 1 FROM runs r WHERE r.workspace = w.id AND r.final = 1 ",
+            "AND r.state_changed_at >= max(removed_at, strftime('%Y-%m-%dT%H:%M:%S', 'now', '-1 day'))) ",
+            "THEN access ELSE '{}' END AS access_now FROM workspaces w ",
             $rest
         )
     };
@@ -30,6 +39,7 @@ fn read(row: &SqliteRow) -> Result<Workspace, Error> {
         id: record.parse("id")?,
         name: record.get("name")?,
         lock,
+        access: record.json("access_now")?,
         current_state_version: record.parse_some("current_state_version")?,
         created_at: record.parse("created_at")?,
         updated_at: record.parse("updated_at")?,
@@ -61,6 +71,19 @@ pub(crate) async fn insert(
         .bind(id.to_string())
         .bind(name)
         .bind(time(now))
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn set_access(
+    db: &mut SqliteConnection,
+    id: WorkspaceId,
+    access: &BTreeMap<String, AccessLevel>,
+) -> Result<(), Error> {
+    sqlx::query("UPDATE workspaces SET access = ? WHERE id = ?")
+        .bind(json(access)?)
+        .bind(id.to_string())
         .execute(db)
         .await?;
     Ok(())

@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use lifecycle::id::WorkspaceId;
-use lifecycle::queue;
+use lifecycle::{AccessLevel, queue};
 
 use super::{Change, Store};
 use crate::record::{Lock, Workspace};
@@ -28,6 +30,24 @@ impl Store {
                     Some(there) => return Ok(there),
                 }
                 sql::workspaces::by_name(tx.sql(), &name).await?.ok_or_else(|| Error::not_found(&name))
+            })
+        })
+        .await
+    }
+
+    /// Notes what each team may do in the workspace, as the config file says now.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn set_access(
+        &self,
+        id: WorkspaceId,
+        access: BTreeMap<String, AccessLevel>,
+    ) -> Result<Workspace, Error> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                sql::workspaces::set_access(tx.sql(), id, &access).await?;
+                sql::workspaces::by_id(tx.sql(), id).await
             })
         })
         .await

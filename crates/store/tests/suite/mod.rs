@@ -34,6 +34,7 @@ macro_rules! conformance_of {
             workspaces:
                 a_name_keeps_its_id_and_a_workspace_that_comes_back_is_the_old_one
                 a_removed_workspace_takes_no_new_runs_and_its_runs_go_on
+                a_removed_workspace_keeps_its_access_while_a_run_is_under_way_and_a_day_longer
                 of_two_who_lock_at_once_one_does
                 only_the_holder_unlocks_and_who_forces_it
                 a_workspace_that_a_run_holds_cannot_be_locked;

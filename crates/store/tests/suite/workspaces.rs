@@ -1,8 +1,11 @@
-use lifecycle::Event;
-use lifecycle::id::WorkspaceId;
-use store::{Change, Error, Lock, LockError, Store};
+use std::collections::BTreeMap;
 
-use super::{TO_CONFIRMATION, at, new_run, queued, queued_plan_only, through, workspace};
+use jiff::Timestamp;
+use lifecycle::id::WorkspaceId;
+use lifecycle::{AccessLevel, Event};
+use store::{Change, Error, Lock, LockError, RunChange, Store};
+
+use super::{TO_CONFIRMATION, at, change, new_run, queued, queued_plan_only, through, workspace};
 
 fn lock(by: &str) -> Lock {
     Lock { by: by.into(), reason: "maintenance".into(), at: at(5) }
@@ -43,6 +46,33 @@ pub(crate) async fn a_removed_workspace_takes_no_new_runs_and_its_runs_go_on(sto
     assert_eq!(refused, Err(Error::WorkspaceRemoved("network".into())));
     let run = through(&store, &run, &TO_CONFIRMATION).await;
     through(&store, &run, &[Event::Discard]).await;
+}
+
+pub(crate) async fn a_removed_workspace_keeps_its_access_while_a_run_is_under_way_and_a_day_longer(
+    store: Store,
+) {
+    let access: BTreeMap<_, _> = [("operators".to_owned(), AccessLevel::Write)].into();
+    let [ended_now, ended_long_ago, idle] = ["now", "long ago", "idle"].map(|name| workspace(&store, name));
+    let (ended_now, ended_long_ago, idle) = (ended_now.await, ended_long_ago.await, idle.await);
+    for id in [ended_now.id, ended_long_ago.id, idle.id] {
+        assert_eq!(store.set_access(id, access.clone()).await.unwrap().access, access);
+    }
+    let now_of = async |id| store.workspace(id).await.unwrap().access;
+    let runs = [queued(&store, &ended_now).await, queued(&store, &ended_long_ago).await];
+    // one that ended before the removal is none that its people have to follow
+    let before = queued(&store, &idle).await;
+    store.transition(RunChange { at: Timestamp::now(), ..change(&before, Event::Discard) }).await.unwrap();
+    for id in [ended_now.id, ended_long_ago.id] {
+        store.mark_removed(id, at(2)).await.unwrap();
+        assert_eq!(now_of(id).await, access, "a run is under way");
+    }
+    store.mark_removed(idle.id, Timestamp::now()).await.unwrap();
+    assert_eq!(now_of(idle.id).await, BTreeMap::new());
+    let [now, long_ago] = runs;
+    store.transition(RunChange { at: Timestamp::now(), ..change(&now, Event::Discard) }).await.unwrap();
+    store.transition(RunChange { at: at(3), ..change(&long_ago, Event::Discard) }).await.unwrap();
+    assert_eq!(now_of(ended_now.id).await, access, "people see how it ended");
+    assert_eq!(now_of(ended_long_ago.id).await, BTreeMap::new());
 }
 
 pub(crate) async fn of_two_who_lock_at_once_one_does(store: Store) {
