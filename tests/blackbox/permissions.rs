@@ -2,7 +2,8 @@
 
 use client::{ClientError, NewRun, RunAction};
 
-use crate::support::{Setup, terraform};
+use crate::policies::SOFT;
+use crate::support::{Setup, auto_apply, terraform};
 
 fn not_found<T: std::fmt::Debug>(result: Result<T, ClientError>) -> bool {
     matches!(result, Err(ClientError::NotFound(_)))
@@ -66,4 +67,27 @@ async fn ones_own_lock_needs_write_and_another_s_needs_admin() {
     assert!(not_found(world.client("operator").force_unlock_workspace(&workspace.id).await));
     world.client("admin").force_unlock_workspace(&workspace.id).await.unwrap();
     assert!(!world.workspace("net").await.locked);
+}
+
+#[tokio::test]
+async fn a_run_is_not_auto_applied_for_somebody_who_has_lost_the_right() {
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .workspace("soft", terraform::SIMPLE)
+        .policy_set("rules", "soft", SOFT.0, SOFT.1)
+        .start();
+    let holder = world.queue_as("owner", "net", NewRun::default()).await;
+    world.reaches(&holder, "Needs Confirmation").await;
+    let behind = world.queue_as("operator", "net", auto_apply()).await;
+    let checked = world.queue_as("operator", "soft", auto_apply()).await;
+    world.reaches(&checked, "Policy Override").await;
+    world.change_config(|config| config.replace("operators = \"write\"", "operators = \"plan\"")).await;
+    world.act("owner", &holder, RunAction::Discard).await.unwrap();
+    world.reaches(&behind, "Needs Confirmation").await;
+    world.override_policies("owner", &checked).await.unwrap();
+    world.reaches(&checked, "Policy Checked").await;
+    // what would be done by itself was done by now
+    world.act("owner", &behind, RunAction::Apply).await.unwrap();
+    world.reaches(&behind, "Applied").await;
+    assert_eq!(world.run(&checked).await.state_name(), "Policy Checked");
 }

@@ -7,9 +7,9 @@ use executor::Executor;
 use jiff::Timestamp;
 use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::slots::{SlotFacts, Slots, Urgency};
-use lifecycle::Access;
+use lifecycle::{Access, Facts};
 use ractor::{ActorId, ActorRef};
-use store::{Store, Workspace};
+use store::{Run, Store, Workspace};
 use tokio::sync::watch;
 
 use crate::actors::{WorkspaceMessage, WorkspacesMessage};
@@ -84,6 +84,16 @@ impl Context {
     /// What the user may do in the workspace now.
     pub(crate) fn access(&self, user: &str, workspace: &Workspace) -> Access {
         self.config.borrow().access(user, &workspace.name, &workspace.access)
+    }
+
+    /// The run's facts as far as they hold now: whether its plan can be auto-applied depends on what whoever queued it
+    /// may do, then and at the time of the decision.
+    pub(crate) async fn facts_now(&self, run: &Run) -> Result<Facts, store::Error> {
+        if !run.facts.can_be_auto_applied() {
+            return Ok(run.facts);
+        }
+        let workspace = self.store.workspace(run.workspace).await?;
+        Ok(run.facts.held_by(self.access(&run.created_by, &workspace)))
     }
 
     #[expect(clippy::unused_self, reason = "the clock belongs to the context, wherever it comes from")]

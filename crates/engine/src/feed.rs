@@ -33,7 +33,7 @@ pub(crate) async fn feed(
     why: Option<String>,
     update: RunUpdate,
 ) -> Result<Fed, FeedError> {
-    let Transition { to, rule, effects: _ } = step(run.state, run.facts, event)?;
+    let Transition { to, rule, effects: _ } = step(run.state, context.facts_now(run).await?, event)?;
     let change = RunChange {
         run: run.id,
         expected_version: run.version,

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::access::{Access, Action};
+
 /// What was fixed about a run when it was queued, as far as its transitions depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Facts {
@@ -9,7 +11,8 @@ pub struct Facts {
     pub destroy: bool,
     /// Asked for on the run, or else switched on for the workspace, at the time of queueing.
     pub auto_apply: bool,
-    /// Whether who queued it had the right to apply at that time.
+    /// Whether who queued it had the right to apply at that time. They have to have it still when the plan is applied:
+    /// see [`Facts::held_by`].
     pub queued_with_apply_right: bool,
     /// A plan without changes may be applied as well (an upgrade of the state's format).
     pub allow_empty_apply: bool,
@@ -20,11 +23,19 @@ impl Facts {
     pub const fn can_be_auto_applied(self) -> bool {
         self.auto_apply && !self.destroy && self.queued_with_apply_right && !self.plan_only
     }
+
+    /// The facts as they hold for a decision now, when who queued the run has this access.
+    #[must_use]
+    pub fn held_by(self, access: Access) -> Self {
+        let queued_with_apply_right = self.queued_with_apply_right && access.allows(Action::Apply);
+        Self { queued_with_apply_right, ..self }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AccessLevel;
 
     #[test]
     fn a_destroy_plan_always_waits_for_a_person() {
@@ -37,6 +48,21 @@ mod tests {
     fn a_run_queued_without_the_right_to_apply_is_never_auto_applied() {
         let facts = Facts { auto_apply: true, ..Facts::default() };
         assert!(!facts.can_be_auto_applied());
+    }
+
+    #[test]
+    fn who_has_lost_the_right_to_apply_or_never_had_it_is_not_auto_applied_for() {
+        let queued = |then| Facts { auto_apply: true, queued_with_apply_right: then, ..Facts::default() };
+        let table = [
+            (true, Access::Level(AccessLevel::Write), true),
+            (true, Access::Owner, true),
+            (true, Access::Level(AccessLevel::Plan), false),
+            (true, Access::None, false),
+            (false, Access::Owner, false),
+        ];
+        for (then, now, applied) in table {
+            assert_eq!(queued(then).held_by(now).can_be_auto_applied(), applied, "{then} {now:?}");
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ async fn look(myself: &ActorRef<RunMessage>, state: &mut RunState) -> Result<Nex
     let context = state.context.clone();
     let run = context.store.run(state.run).await?;
     // what is due in a state is one thing at a time; nothing due means that a person is waited for
-    match due(run.state, run.facts).first() {
+    match due(run.state, context.facts_now(&run).await?).first() {
         None => {
             context.release_slot(run.id);
             Ok(Next::Wait)
@@ -279,7 +279,7 @@ pub(crate) async fn give_up(context: &Context, id: RunId, reason: &str) -> Resul
             State::Planning(Work::Queued) | State::Applying(Work::Queued) => {
                 Conclusion { event: Event::Launch, why: None, update: RunUpdate::default() }
             }
-            State::PolicyChecked if run.facts.can_be_auto_applied() => {
+            State::PolicyChecked if context.facts_now(&run).await?.can_be_auto_applied() => {
                 Conclusion { event: Event::AutoApply, why: None, update: RunUpdate::default() }
             }
             state => match state.execution() {
