@@ -85,7 +85,11 @@ async fn a_run_that_waits_for_a_person_can_be_cancelled_as_well() {
     let run = world.queue("net").await;
     world.reaches(&run, "Needs Confirmation").await;
     world.cancel(&run).await;
-    assert_eq!(world.run(&run).await.state_name(), "Canceled");
+    let run = world.run(&run).await;
+    assert_eq!(run.state_name(), "Canceled");
+    assert!(run.canceled_at.is_some());
+    let checks = world.client("operator").policy_checks(&run.id).await.unwrap();
+    assert_eq!(checks.len(), 0, "there are no policies, and so there was no check");
 }
 
 #[tokio::test]

@@ -90,7 +90,8 @@ pub enum State {
     ApplyErrored,
     /// Final: a person declined, while it was pending (`Pending`) or after the plan (`Plan`).
     Discarded(Stage),
-    /// Final: a person stopped it, in this stage; `PolicyCheck` for all that lies between plan and apply.
+    /// Final: a person stopped it, in this stage, or before it if only the apply was left: `PolicyCheck` only for a run
+    /// that got into one.
     Canceled(Stage),
 }
 

@@ -228,7 +228,9 @@ fn row(state: State, facts: Facts, event: Event) -> Option<(Rule, State)> {
         (Planning(Executing(Canceling)), ForceCancel { cool_off_over: true }) => (ForceCancelRequested, Planning(Executing(ForceCanceling))),
         (PolicyCheck(Canceling), ForceCancel { cool_off_over: true })         => (ForceCancelRequested, PolicyCheck(ForceCanceling)),
         (Applying(Executing(Canceling)), ForceCancel { cool_off_over: true }) => (ForceCancelRequested, Applying(Executing(ForceCanceling))),
-        (NeedsConfirmation | PolicyOverride | PolicyChecked, Cancel) => (CanceledAtRest, Canceled(Stage::PolicyCheck)),
+        // there are no policies, and all that was left is the apply
+        (NeedsConfirmation, Cancel)                        => (CanceledAtRest, Canceled(Stage::Apply)),
+        (PolicyOverride | PolicyChecked, Cancel)           => (CanceledAtRest, Canceled(Stage::PolicyCheck)),
 
         (Applied | NoChanges | PlannedAndFinished | PolicySoftFailed | PlanErrored(_) | ApplyErrored | Discarded(_) | Canceled(_), _)
         | (_, Start | Launch | PlanEnded { .. } | PolicyCheckEnded(_) | ApplyEnded(_) | AutoApply)

@@ -6,7 +6,7 @@ use lifecycle::id::RunEventId;
 use lifecycle::waiting::WaitsFor;
 use lifecycle::{State, wire};
 use serde::Serialize;
-use store::{Run, RunVariable};
+use store::{Cancel, Run, RunVariable};
 
 use super::{policy_check, user};
 use crate::ground::{Identifier, Relationship, Resource, null};
@@ -117,7 +117,7 @@ pub(crate) fn resource(run: &Run, view: &View) -> Resource {
         .into_iter()
         .collect();
     let configuration = run.configuration_version.map(|id| Identifier::new("configuration-versions", id));
-    let canceled_by = run.cancel.as_ref().map(|cancel| user::identifier(&cancel.by));
+    let canceled_by = cancel(run).map(|cancel| user::identifier(&cancel.by));
     Resource::new("runs", run.id, attributes(run, view))
         .with("workspace", Relationship::one("workspaces", run.workspace))
         .with("plan", Relationship::one("plans", run.id.plan()).and_related(format!("{path}/plan")))
@@ -134,8 +134,13 @@ pub(crate) fn resource(run: &Run, view: &View) -> Resource {
         .link("self", path)
 }
 
+/// Somebody's wish that it stops, unless it ended otherwise before that was carried out.
+fn cancel(run: &Run) -> Option<&Cancel> {
+    run.cancel.as_ref().filter(|_| !run.state.is_final() || matches!(run.state, State::Canceled(_)))
+}
+
 fn attributes<'a>(run: &'a Run, view: &View) -> Attributes<'a> {
-    let cancel = run.cancel.as_ref();
+    let cancel = cancel(run);
     let cool_off_over = cancel.is_some_and(|cancel| cancel.force_available_at <= view.now);
     let actions = wire::actions(run.state, cool_off_over);
     let may = |action| view.access.allows(action);
@@ -168,7 +173,8 @@ fn attributes<'a>(run: &'a Run, view: &View) -> Attributes<'a> {
         allow_config_generation: false,
         allow_empty_apply: run.facts.allow_empty_apply,
         auto_apply: run.facts.auto_apply,
-        canceled_at: cancel.map(|cancel| cancel.at),
+        // nobody's wish, when its workspace was taken away under it
+        canceled_at: cancel.map(|cancel| cancel.at).or_else(|| run.timestamps.get("canceled-at").copied()),
         created_at: run.created_at,
         updated_at: run.updated_at,
         debugging_mode: false,
@@ -234,6 +240,22 @@ mod tests {
         let run = fixture::canceled_run();
         let view = View { events: None, policies: false, ..fixture::view() };
         fixture::snapshot("run_canceled", &resource(&run, &view));
+    }
+
+    #[test]
+    fn when_and_by_whom_a_run_was_canceled_is_told_of_runs_that_were() {
+        let told = |run: &Run| {
+            let shown = shown(run, Access::Owner);
+            let by = &shown["relationships"]["canceled-by"]["data"]["id"];
+            (shown["attributes"]["canceled-at"].is_string(), by.is_string())
+        };
+        let canceled = fixture::canceled_run();
+        assert_eq!(told(&canceled), (true, true));
+        // its workspace was taken away, which nobody asked for
+        assert_eq!(told(&Run { cancel: None, ..canceled.clone() }), (true, false));
+        // the apply was over before it heard of the wish
+        let late = Run { state: State::Applied, timestamps: BTreeMap::new(), ..canceled };
+        assert_eq!(told(&late), (false, false));
     }
 
     #[test]
