@@ -2,8 +2,8 @@
 
 use client::RunAction;
 
-use crate::policies::PASSING;
-use crate::support::{Setup, auto_apply, processes, terraform, wait_for};
+use crate::policies::SOFT;
+use crate::support::{Setup, World, auto_apply, processes, terraform, wait_for};
 
 #[tokio::test]
 async fn an_apply_survives_the_death_of_the_daemon() {
@@ -63,15 +63,27 @@ async fn a_run_that_waits_for_confirmation_waits_on_after_the_death_of_the_daemo
 
 #[tokio::test]
 async fn a_policy_check_survives_the_death_of_the_daemon() {
-    // a policy that takes a while: long enough to be met at work
-    let slow = "package rules\nimport rego.v1\nalways contains message if {\n  some a in numbers.range(1, 60)\n  some b in numbers.range(1, 1000)\n  a * b == -1\n  message := \"x\"\n}\n";
+    // a policy that works until its time is over, so that it is met at work
+    let endless = "package rules\nimport rego.v1\nnever contains message if {\n  some a in numbers.range(1, 100000)\n  some b in numbers.range(1, 100000)\n  a * b == -1\n  message := \"x\"\n}\n";
     let mut world =
-        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", PASSING.0, slow).start();
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set("rules", "net", SOFT.0, endless).start();
     let run = world.queue("net").await;
-    world.reaches(&run, "Policy Check").await;
+    let checks = |world: &World| {
+        let found = processes::with_command(world.path(), " policy-check ");
+        found.iter().map(|process| process.pid).collect::<Vec<_>>()
+    };
+    let at_work =
+        wait_for("the check is at work", async || Some(checks(&world)).filter(|pids| !pids.is_empty())).await;
     world.kill_daemon();
+    assert_eq!(checks(&world), at_work, "it goes on");
     world.start_daemon();
-    world.reaches(&run, "Policy Checked").await;
+    assert_eq!(
+        (world.run(&run).await.state_name(), checks(&world)),
+        ("Policy Check", at_work),
+        "and is not begun again"
+    );
+    world.reaches(&run, "Policy Override").await;
+    world.assert_nothing_is_left();
 }
 
 #[tokio::test]
