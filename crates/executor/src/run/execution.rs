@@ -129,7 +129,9 @@ impl Execution {
         self.state.step = None;
 
         let ended = if timed_out { StepEnd::TimeLimit } else { end_of(status) };
-        let failure = words::failure(step, &ended, self.state.killed).or_else(|| complete(step, &started));
+        let peak_memory_bytes = used.iter().map(|used| used.maxrss).max().unwrap_or_default();
+        let failure = words::failure(step, &ended, self.state.killed, peak_memory_bytes)
+            .or_else(|| complete(step, &started));
         StepOutcome {
             failure: failure.map(|why| Failure { why, asked }),
             result: StepResult {
@@ -139,7 +141,7 @@ impl Execution {
                 duration_ms: to_milliseconds(duration),
                 user_cpu_ms: to_milliseconds(used.iter().map(|used| used.utime).sum()),
                 system_cpu_ms: to_milliseconds(used.iter().map(|used| used.stime).sum()),
-                peak_memory_bytes: used.iter().map(|used| used.maxrss).max().unwrap_or_default(),
+                peak_memory_bytes,
             },
         }
     }

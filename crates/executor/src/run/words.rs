@@ -5,14 +5,19 @@ use std::time::Duration;
 use crate::result::StepEnd;
 use crate::spec::Step;
 
-/// Why this end of the step fails the execution; `None` if it is a good one.
-pub(crate) fn failure(step: &Step, ended: &StepEnd, killed_here: bool) -> Option<String> {
+/// Why this end of the step fails the execution; `None` if it is a good one. `peak_memory`: see
+/// [`StepResult::peak_memory_bytes`](crate::StepResult::peak_memory_bytes).
+pub(crate) fn failure(step: &Step, ended: &StepEnd, killed_here: bool, peak_memory: u64) -> Option<String> {
     let name = &step.name;
     let why = match ended {
         StepEnd::Exited { code } if step.continue_on.contains(code) => return None,
         StepEnd::Exited { code } => format!("{name} exited with {code}"),
         StepEnd::Signaled { signal: 9 } if !killed_here => {
-            format!("{name} was killed by signal 9 (SIGKILL), perhaps by the kernel's out-of-memory killer")
+            format!(
+                "{name} was killed by signal 9 (SIGKILL), perhaps by the kernel's out-of-memory killer: its largest \
+                 process had used {} MiB of memory",
+                peak_memory.div_ceil(1 << 20)
+            )
         }
         StepEnd::Signaled { signal } => format!("{name} was killed by {}", describe_signal(*signal)),
         StepEnd::TimeLimit => {
@@ -100,14 +105,15 @@ mod tests {
         step.time_limit = Some(Duration::from_secs(30));
         let exited = |code| StepEnd::Exited { code };
         let killed = StepEnd::Signaled { signal: 9 };
-        assert_eq!(failure(&step, &exited(0), false), None);
-        assert_eq!(failure(&step, &exited(2), false), None);
+        assert_eq!(failure(&step, &exited(0), false, 0), None);
+        assert_eq!(failure(&step, &exited(2), false, 0), None);
         let table = [
             (exited(1), false, "terraform plan exited with 1"),
             (
                 killed.clone(),
                 false,
-                "terraform plan was killed by signal 9 (SIGKILL), perhaps by the kernel's out-of-memory killer",
+                "terraform plan was killed by signal 9 (SIGKILL), perhaps by the kernel's out-of-memory killer: its \
+                 largest process had used 84 MiB of memory",
             ),
             (killed, true, "terraform plan was killed by signal 9 (SIGKILL)"),
             (StepEnd::Signaled { signal: 11 }, false, "terraform plan was killed by signal 11 (SIGSEGV)"),
@@ -116,11 +122,11 @@ mod tests {
             (StepEnd::NotStarted { why: "no such program".into() }, false, "no such program"),
         ];
         for (ended, killed_here, words) in table {
-            assert_eq!(failure(&step, &ended, killed_here).as_deref(), Some(words));
+            assert_eq!(failure(&step, &ended, killed_here, (83 << 20) + 1).as_deref(), Some(words));
         }
         step.memory_limit = Some(512 << 20);
         assert_eq!(
-            failure(&step, &exited(1), false).as_deref(),
+            failure(&step, &exited(1), false, 0).as_deref(),
             Some("terraform plan exited with 1 (its memory limit was 512 MiB)")
         );
     }
