@@ -1,6 +1,6 @@
 //! The queue of a workspace.
 
-use client::{NewRun, RunAction};
+use client::{NewRun, RunAction, Stage};
 
 use crate::support::{Setup, terraform, wait_for};
 
@@ -150,4 +150,43 @@ async fn a_queued_run_says_what_it_waits_for() {
     told("confirmation of").await;
     world.cancel(&first).await;
     world.reaches(&second, "Needs Confirmation").await;
+}
+
+#[tokio::test]
+async fn inits_that_share_a_plugin_cache_work_on_it_one_at_a_time() {
+    let setup = Setup::new();
+    let (cache, order, gate) = (setup.path().join("cache"), setup.path().join("order"), setup.gate("init"));
+    std::fs::create_dir(&cache).unwrap();
+    let script = format!(
+        "case \" $* \" in *\" init \"*) echo begin >> {0}; {1}; terraform \"$@\"; echo end >> {0}; exit;; esac",
+        order.display(),
+        gate.wait_command()
+    );
+    let environment = format!("environment = {{ TF_PLUGIN_CACHE_DIR = {cache:?} }}");
+    let world = setup
+        .workspace_with_script_and("one", terraform::SIMPLE, &script, |workspace| {
+            workspace.with(&environment)
+        })
+        .workspace_with_script_and("two", terraform::SIMPLE, &script, |workspace| {
+            workspace.with(&environment)
+        })
+        .start();
+    let one = world.queue("one").await;
+    gate.reached().await;
+    let two = world.queue("two").await;
+    wait_for("the second init waits for its turn", async || {
+        world.log(&two, Stage::Plan).await.contains("waits for its turn").then_some(())
+    })
+    .await;
+    let canceled = world.queue_as("operator", "two", NewRun { plan_only: true, ..NewRun::default() }).await;
+    wait_for("the third init waits as well", async || {
+        world.log(&canceled, Stage::Plan).await.contains("waits for its turn").then_some(())
+    })
+    .await;
+    world.cancel(&canceled).await;
+    world.reaches(&canceled, "Canceled").await;
+    gate.open();
+    world.reaches(&one, "Needs Confirmation").await;
+    world.reaches(&two, "Needs Confirmation").await;
+    assert_eq!(std::fs::read_to_string(order).unwrap(), "begin\nend\nbegin\nend\n");
 }

@@ -68,6 +68,10 @@ pub struct Step {
     /// Bytes of address space (`RLIMIT_AS`) for each of the step's processes.
     #[serde(default)]
     pub memory_limit: Option<u64>,
+    /// A file (made if it is missing) that the step holds locked while it runs: of all steps that name the same one, in
+    /// whatever execution, one runs at a time.
+    #[serde(default)]
+    pub exclusive: Option<PathBuf>,
     /// Files that must have this content right before the step starts, or else it does not start and the execution
     /// fails. This is how an apply proves that the plan it applies is the plan that was approved.
     #[serde(default)]
@@ -180,6 +184,7 @@ impl Step {
             time_limit: None,
             time_limit_grace: DEFAULT_TIME_LIMIT_GRACE,
             memory_limit: None,
+            exclusive: None,
             require: Vec::new(),
             must_write: Vec::new(),
         }

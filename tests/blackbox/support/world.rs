@@ -120,12 +120,24 @@ impl Setup {
     /// the real one takes over (`exec terraform "$@"` is appended).
     #[must_use]
     pub fn workspace_with_script(self, name: &str, main_tf: &str, script: &str) -> Self {
+        self.workspace_with_script_and(name, main_tf, script, |workspace| workspace)
+    }
+
+    /// The same with settings of its own.
+    #[must_use]
+    pub fn workspace_with_script_and(
+        self,
+        name: &str,
+        main_tf: &str,
+        script: &str,
+        settings: impl FnOnce(Workspace) -> Workspace,
+    ) -> Self {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.path().join(format!("terraform-{name}"));
         std::fs::write(&path, format!("#!/bin/sh\n{script}\nexec terraform \"$@\"\n")).expect("a script");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("executable");
         let setting = format!("terraform = {path:?}");
-        self.workspace_with(name, main_tf, |workspace| workspace.with(&setting))
+        self.workspace_with(name, main_tf, |workspace| settings(workspace.with(&setting)))
     }
 
     /// A policy set for the workspaces that match, with a `policies.hcl` and a Rego file.

@@ -1,7 +1,7 @@
 //! The plan stage: take the configuration, `init`, `plan`, `show -json`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use config::{Source, WorkspaceConfig};
 use configuration::{TakeReport, TakeRequest};
@@ -46,7 +46,22 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     write_private(&run_dir.variables(), &variable_values(settings, run)?)?;
     write_private(&run_dir.take_request(), &request)?;
     run_settings.write(&run_dir)?;
-    Ok(spec(&context.program, run, &run_dir, run_settings))
+    let turn = turn_at_plugin_cache(context, &run_settings)?;
+    Ok(spec(&context.program, run, &run_dir, run_settings, turn))
+}
+
+/// What lets one `terraform init` at a time work on a plugin cache that several workspaces share: terraform itself does
+/// not keep them apart (terraform-process.md). `None` where there is no cache.
+fn turn_at_plugin_cache(context: &Context, settings: &RunSettings) -> Result<Option<PathBuf>, StageError> {
+    let Some(cache) = settings.environment.get("TF_PLUGIN_CACHE_DIR").filter(|cache| !cache.is_empty())
+    else {
+        return Ok(None);
+    };
+    // however it is written; one that is not there is terraform's to complain about
+    let cache = std::fs::canonicalize(cache).unwrap_or_else(|_| cache.into());
+    let locks = context.data_dir.join("locks");
+    std::fs::create_dir_all(&locks).map_err(|error| StageError::file("create", &locks, &error))?;
+    Ok(Some(locks.join(format!("plugin-cache-{}", Digest::of(cache.as_os_str().as_encoded_bytes())))))
 }
 
 /// Where the configuration comes from: an upload that the run was queued with, or else the workspace's source.
@@ -92,14 +107,16 @@ fn variable_values(settings: &WorkspaceConfig, run: &Run) -> Result<BTreeMap<Str
 }
 
 /// The steps of the stage. Paths are absolute and the same for plan and apply, as terraform demands.
-fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: RunSettings) -> Spec {
+fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: RunSettings, turn: Option<PathBuf>) -> Spec {
     let chdir = format!("-chdir={}", settings.root.display());
     let text = |path: std::path::PathBuf| path.display().to_string();
 
     let mut take = Step::new(TAKE, program).arguments([TAKE.to_owned(), text(run_dir.take_request())]);
     take.must_write = vec![run_dir.take_report()];
 
-    let init = Step::new("terraform init", &settings.terraform).arguments([&chdir, "init", "-input=false"]);
+    let mut init =
+        Step::new("terraform init", &settings.terraform).arguments([&chdir, "init", "-input=false"]);
+    init.exclusive = turn;
 
     let mut plan_arguments = vec![
         chdir.clone(),

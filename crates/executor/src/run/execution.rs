@@ -1,13 +1,16 @@
 //! Runs the steps of a claimed execution, one after the other.
 
 use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Signal, kill_process};
 use wait4::{ResourceUsage, try_wait4_pid};
 
@@ -32,6 +35,9 @@ const TERMINATION_GRACE: Duration = Duration::from_secs(60);
 /// Pauses between two looks at descendants that have been killed and are not gone yet.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// Between two looks whether it is a step's turn.
+const TURN_PAUSE: Duration = Duration::from_millis(50);
 
 /// After so long, descendants that do not go away are mentioned.
 const STUBBORN: Duration = Duration::from_secs(10);
@@ -106,6 +112,13 @@ impl Execution {
     }
 
     fn run_step(&mut self, step: &Step) -> StepOutcome {
+        let _turn = match self.wait_for_turn(step) {
+            Ok(turn) => turn,
+            Err(why) => {
+                let result = StepResult::not_started(&step.name, &why);
+                return StepOutcome { result, failure: Some(Failure { why, asked: self.wishes.asked() }) };
+            }
+        };
         let started_at = Timestamp::now();
         let clock = Instant::now();
         self.state.step = Some(CurrentStep { name: step.name.clone(), child: None });
@@ -143,6 +156,37 @@ impl Execution {
                 system_cpu_ms: to_milliseconds(used.iter().map(|used| used.stime).sum()),
                 peak_memory_bytes,
             },
+        }
+    }
+
+    /// Waits until no other step holds the file that this one wants for itself. It is held until the value is dropped.
+    fn wait_for_turn(&mut self, step: &Step) -> Result<Option<File>, String> {
+        let Some(path) = &step.exclusive else { return Ok(None) };
+        let path = self.spec.resolve(path);
+        let cannot = |what: &str, error: io::Error| format!("{} cannot {what} {path:?}: {error}", step.name);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| cannot("open", error))?;
+        let mut mentioned = false;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(file)),
+                Err(rustix::io::Errno::WOULDBLOCK) => {}
+                Err(error) => return Err(cannot("lock", error.into())),
+            }
+            if self.wishes.stopping() {
+                return Err(format!("{} was not started: the execution was asked to stop", step.name));
+            }
+            if !mentioned {
+                mentioned = true;
+                self.log.say(&format!("{} waits for its turn: another one is at work", step.name));
+            }
+            self.heed_until(Instant::now() + TURN_PAUSE);
         }
     }
 
