@@ -80,3 +80,20 @@ resource "terraform_data" "thing" {
     assert!(log.contains("\u{1b}[31mred\0nul"));
     assert_eq!(log.lines().filter(|line| line.ends_with("x")).count(), 50_000);
 }
+
+#[tokio::test]
+async fn the_daemon_s_own_log_says_of_which_run_and_stage_it_speaks_and_of_no_request_that_is_over() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let run = world.queue("net").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    let log = world.daemon().log();
+    let spans_of = |is_it: fn(&serde_json::Value) -> bool| {
+        let events = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let event = events.into_iter().find(|event| is_it(&event["fields"])).expect("it is in the log");
+        let spans = event["spans"].as_array().cloned().unwrap_or_default();
+        spans.iter().map(|span| span["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(spans_of(|fields| fields["rule"] == "T1"), ["workspace"]);
+    assert_eq!(spans_of(|fields| fields["message"] == "launched"), ["run", "stage"]);
+    assert_eq!(spans_of(|fields| fields["rule"] == "T8"), ["run", "stage"]);
+}

@@ -138,6 +138,7 @@ async fn look(myself: &ActorRef<RunMessage>, state: &mut RunState) -> Result<Nex
 }
 
 /// Sees that the stage's execution is as the run's state wants it, and concludes it when it is over.
+#[tracing::instrument(name = "stage", skip_all, fields(%stage))]
 async fn execute(
     myself: &ActorRef<RunMessage>,
     state: &mut RunState,
@@ -184,7 +185,7 @@ async fn launch(context: &Context, run: &store::Run, stage: Stage) -> Result<Nex
             fault::point(&context.data_dir, "run-actor-launch");
             let directory = RunDir::new(&context.data_dir, run.id).execution(stage);
             context.executor.launch(&directory, &spec).await?;
-            tracing::info!(%stage, "launched");
+            tracing::info!("launched");
         }
         Err(StageError::Impossible(why)) => {
             // a launch whose caller died may still be under way

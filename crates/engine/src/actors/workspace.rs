@@ -8,6 +8,7 @@ use lifecycle::slots::Urgency;
 use lifecycle::{Event, State, queue};
 use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
 use store::RunUpdate;
+use tracing::Instrument as _;
 
 use super::STOP_GRACE;
 use super::run::{Run, RunMessage, give_up};
@@ -106,6 +107,8 @@ impl Actor for Workspace {
     }
 }
 
+// not within the request that hinted, or whoever else sent the message
+#[tracing::instrument(name = "workspace", parent = None, skip_all, fields(workspace = %state.workspace))]
 async fn look(
     myself: &ActorRef<WorkspaceMessage>,
     state: &mut WorkspaceState,
@@ -234,7 +237,9 @@ fn decide(myself: &ActorRef<WorkspaceMessage>, state: &mut WorkspaceState, ended
             let (context, myself) = (state.context.clone(), myself.clone());
             // beside the actor, since it waits for processes to be gone; if it fails, or panics as the actor
             // did, the reconciler brings the run here again
-            let giving_up = tokio::spawn(async move { give_up(&context, run, &reason).await });
+            let span = tracing::info_span!(parent: None, "run", %run);
+            let giving_up =
+                tokio::spawn(async move { give_up(&context, run, &reason).await }.instrument(span));
             tokio::spawn(async move {
                 match giving_up.await {
                     Ok(Ok(())) => {}
