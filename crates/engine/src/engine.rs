@@ -116,7 +116,10 @@ impl Engine {
 
     /// Takes over a changed configuration: added, changed and removed workspaces, teams, limits.
     ///
-    /// Runs that are under way keep the settings with which their plan started.
+    /// What terraform sees of a run that is under way stays as it was when its plan started: binary, environment,
+    /// configuration and variables. What is decided about it follows the configuration as it is then: who may act on it
+    /// (and so whether it is auto-applied), which policy sets are checked and what they see of the workspace, and the grace
+    /// period of a cancel.
     pub fn reconfigure(&self, config: Arc<Config>) {
         self.context.set_slot_limit(config.server.max_concurrent_runs);
         self.context.config.send_replace(config);
