@@ -30,14 +30,27 @@ pub(crate) fn queued(new: NewRun) -> Run {
         configuration_version,
         error: None,
         policy: None,
-        crash_count: 0,
     }
 }
 
 /// The record after a change of state.
-pub(crate) fn changed(run: Run, to: State, rule: Rule, by: &Actor, at: Timestamp, update: RunUpdate) -> Run {
+pub(crate) fn changed(
+    mut run: Run,
+    to: State,
+    rule: Rule,
+    by: &Actor,
+    at: Timestamp,
+    update: RunUpdate,
+) -> Run {
     let from = run.state;
-    let mut run = updated(run, at, update);
+    let RunUpdate { cancel, plan, configuration_version, error, policy } = update;
+    run.cancel = cancel.or(run.cancel);
+    run.plan = plan.or(run.plan);
+    run.configuration_version = configuration_version.or(run.configuration_version);
+    run.error = error.or(run.error);
+    run.policy = policy.or(run.policy);
+    run.updated_at = at;
+    run.version += 1;
     run.state = to;
     run.state_changed_at = at;
     for key in status_timestamps(from, to, rule) {
@@ -46,20 +59,6 @@ pub(crate) fn changed(run: Run, to: State, rule: Rule, by: &Actor, at: Timestamp
     if is_confirmation(to, rule) {
         run.confirmed_by = by.user().map(str::to_owned);
     }
-    run
-}
-
-/// The record after a change of anything else.
-pub(crate) fn updated(mut run: Run, at: Timestamp, update: RunUpdate) -> Run {
-    let RunUpdate { cancel, plan, configuration_version, error, policy, crash_count } = update;
-    run.cancel = cancel.or(run.cancel);
-    run.plan = plan.or(run.plan);
-    run.configuration_version = configuration_version.or(run.configuration_version);
-    run.error = error.or(run.error);
-    run.policy = policy.or(run.policy);
-    run.crash_count = crash_count.unwrap_or(run.crash_count);
-    run.updated_at = at;
-    run.version += 1;
     run
 }
 

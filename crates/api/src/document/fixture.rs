@@ -71,7 +71,6 @@ pub(crate) fn run_in(state: State, outcome: Option<PolicyOutcome>) -> Run {
             report: Digest::of(b"report"),
             counts: PolicyCounts { passed: 3, hard_failed: 0, soft_failed: 1, advisory_failed: 2 },
         }),
-        crash_count: 0,
     }
 }
 

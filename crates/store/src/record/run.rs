@@ -50,8 +50,6 @@ pub struct Run {
     pub error: Option<String>,
     /// What the policies said, once they did.
     pub policy: Option<PolicyCheckRecord>,
-    /// How often the actor that drives it crashed.
-    pub crash_count: u32,
 }
 
 impl Run {
@@ -278,8 +276,6 @@ pub struct RunUpdate {
     pub error: Option<String>,
     /// See [`Run::policy`].
     pub policy: Option<PolicyCheckRecord>,
-    /// See [`Run::crash_count`].
-    pub crash_count: Option<u32>,
 }
 
 /// Which runs; an empty filter passes all of them, and an empty list passes none.

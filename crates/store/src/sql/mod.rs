@@ -26,8 +26,9 @@ const READERS: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// In their order; a migration that was released never changes.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (1, "records", include_str!("../../migrations/0001_records.sql")),
+    (2, "no crash count", include_str!("../../migrations/0002_no_crash_count.sql")),
     (4, "access of workspaces", include_str!("../../migrations/0004_access_of_workspaces.sql")),
 ];
 

@@ -1,11 +1,10 @@
 use std::collections::HashMap;
 
-use jiff::Timestamp;
 use lifecycle::id::{RunEventId, RunId, WorkspaceId};
 use lifecycle::{Rule, State, queue};
 
 use super::{Change, Store};
-use crate::record::{Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunChange, RunFilter, RunUpdate};
+use crate::record::{Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunChange, RunFilter};
 use crate::writer::Tx;
 use crate::{Error, TransitionError, sql, transition};
 
@@ -61,27 +60,6 @@ impl Store {
                 let run = transition::changed(run, to, rule, &by, at, update);
                 save(tx, &run).await?;
                 sql::journal::insert(tx.sql(), &run, by, Some(from), Some(rule), why).await?;
-                Ok(run)
-            })
-        })
-        .await
-    }
-
-    /// Changes what is known about a run, and not its state; the journal tells of states only.
-    ///
-    /// # Errors
-    /// [`TransitionError`]: nothing was changed.
-    pub async fn record(
-        &self,
-        run: RunId,
-        expected_version: i64,
-        update: RunUpdate,
-        at: Timestamp,
-    ) -> Result<Run, TransitionError> {
-        self.write(move |tx| {
-            Box::pin(async move {
-                let run = transition::updated(changeable(tx, run, expected_version).await?, at, update);
-                save(tx, &run).await?;
                 Ok(run)
             })
         })

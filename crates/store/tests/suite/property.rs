@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use lifecycle::id::RunId;
-use lifecycle::{Event, Facts, Rule, State, queue, step};
+use lifecycle::{Event, Facts, Rule, Stage, State, queue, step};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -126,7 +126,17 @@ async fn feed(
 ) -> bool {
     let run = model.runs[chosen].0.clone();
     let Some(event) = event else {
-        let refused = store.record(run.id, run.version, RunUpdate::default(), now).await;
+        let change = RunChange {
+            run: run.id,
+            expected_version: run.version,
+            to: State::Discarded(Stage::Plan),
+            rule: Rule::T10,
+            by: Actor::System,
+            why: None,
+            at: now,
+            update: RunUpdate::default(),
+        };
+        let refused = store.transition(change).await;
         assert_eq!(refused, Err(TransitionError::Final { run: run.id, state: run.state }));
         return false;
     };

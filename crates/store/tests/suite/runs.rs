@@ -92,8 +92,6 @@ pub(crate) async fn a_final_run_never_changes(store: Store) {
         };
         let change = RunChange { run: run.id, ..change };
         assert_eq!(store.transition(change).await, Err(refused.clone()));
-        let update = RunUpdate { error: Some("late".into()), ..RunUpdate::default() };
-        assert_eq!(store.record(run.id, version, update, at(99)).await, Err(refused.clone()));
     }
     assert_eq!(store.run(run.id).await.unwrap(), run);
 }
@@ -104,12 +102,11 @@ pub(crate) async fn a_refused_change_leaves_no_trace(store: Store) {
     let mut changes = store.changes();
     let stale = RunChange {
         expected_version: 7,
-        update: RunUpdate { crash_count: Some(3), ..RunUpdate::default() },
+        update: RunUpdate { error: Some("stale".into()), ..RunUpdate::default() },
         ..change(&run, Event::Discard)
     };
     let moved = TransitionError::Moved { run: run.id, expected: 7, actual: 1 };
-    assert_eq!(store.transition(stale.clone()).await, Err(moved.clone()));
-    assert_eq!(store.record(run.id, 7, stale.update.clone(), at(9)).await, Err(moved));
+    assert_eq!(store.transition(stale.clone()).await, Err(moved));
     let unknown = RunId::generate();
     let missing = TransitionError::Store(Error::NotFound(unknown.to_string()));
     assert_eq!(store.transition(RunChange { run: unknown, ..stale }).await, Err(missing));
@@ -124,9 +121,6 @@ pub(crate) async fn every_change_of_state_is_in_the_journal(store: Store) {
     let run = through(&store, &queued(&store, &network).await, &TO_CONFIRMATION).await;
     let confirm = RunChange { why: Some("looks right".into()), ..change(&run, Event::Confirm) };
     let run = store.transition(confirm).await.unwrap();
-    // what is no change of state is not in it
-    let update = RunUpdate { crash_count: Some(1), ..RunUpdate::default() };
-    store.record(run.id, run.version, update, at(50)).await.unwrap();
 
     let journal = store.journal(run.id).await.unwrap();
     let executing = State::Planning(Work::Executing(Execution::Running));
@@ -160,15 +154,8 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
     store.create_configuration_version(configuration.clone()).await.unwrap();
     let run = queued(&store, &network).await;
 
-    let update = RunUpdate {
-        configuration_version: Some(configuration.id),
-        crash_count: Some(2),
-        ..Default::default()
-    };
-    let run = store.record(run.id, run.version, update, at(10)).await.unwrap();
-    assert_eq!((run.version, run.updated_at, run.state_changed_at), (2, at(10), at(1)));
-
     let run = through(&store, &run, &TO_CONFIRMATION[..2]).await;
+    assert_eq!((run.version, run.updated_at, run.state_changed_at), (3, at(3), at(3)));
     let plan = PlanSummary {
         has_changes: true,
         additions: 3,
@@ -180,7 +167,11 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
         terraform_version: "1.11.4".into(),
     };
     let planned = Event::PlanEnded { outcome: PlanOutcome::Changes, policies: true };
-    let update = RunUpdate { plan: Some(plan.clone()), ..RunUpdate::default() };
+    let update = RunUpdate {
+        plan: Some(plan.clone()),
+        configuration_version: Some(configuration.id),
+        ..RunUpdate::default()
+    };
     let run = store.transition(RunChange { update, ..change(&run, planned) }).await.unwrap();
 
     let cancel = Cancel { by: "grace".into(), at: at(20), force_available_at: at(30), forced_at: None };
@@ -200,11 +191,11 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
 
     assert_eq!(store.run(run.id).await.unwrap(), run);
     assert_eq!((run.plan, run.cancel, run.policy), (Some(plan), Some(cancel), Some(policy)));
-    assert_eq!((run.configuration_version, run.crash_count), (Some(configuration.id), 2));
+    assert_eq!(run.configuration_version, Some(configuration.id));
     assert_eq!(run.error.as_deref(), Some("why not"));
     let keys: Vec<_> = run.timestamps.keys().map(String::as_str).collect();
     assert_eq!(keys, ["canceled-at", "plan-queued-at", "planned-at", "planning-at"]);
-    assert_eq!(run.timestamps["plan-queued-at"], at(11));
+    assert_eq!(run.timestamps["plan-queued-at"], at(2));
 }
 
 pub(crate) async fn who_confirmed_is_kept_and_an_auto_apply_is_nobodys(store: Store) {
