@@ -38,10 +38,42 @@ fn options(database: &Path) -> SqliteConnectOptions {
 
 /// The one connection that writes.
 pub(crate) async fn writer(database: &Path) -> Result<SqliteConnection, Error> {
-    // FULL: in WAL mode each commit waits until the disk has it, so that what was acknowledged survives
-    // a power cut
+    // FULL: in WAL mode each commit waits until the disk has it (one fdatasync), so that what was acknowledged
+    // survives a power cut
     let options = options(database).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
     Ok(options.connect().await?)
+}
+
+/// Bytes of the log (`signalbox.db-wal`) that SQLite writes before it moves them to the database and begins the log
+/// anew: 1,000 pages of 4 KiB with their headers.
+const LOG_SIZE: u64 = 1000 * (4096 + 24) + 32;
+
+/// Makes the log as long as it gets, with nothing in it.
+///
+/// A commit that makes a file longer waits for the file system's own journal as well, which takes milliseconds; one
+/// that writes over what is there waits for its bytes alone, a fraction of that. And on a full disk there is still
+/// space to write down how runs end. After an error there is no telling what is left of the transaction: the
+/// connection is of no use any more.
+pub(crate) async fn lengthen_log(db: &mut SqliteConnection, database: &Path) -> Result<(), Error> {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    if std::fs::metadata(&log).is_ok_and(|log| log.len() >= LOG_SIZE) {
+        return Ok(());
+    }
+    // without a cache the pages of a transaction go into the log before its end, and count for nothing if that is a
+    // rollback
+    db.execute("PRAGMA cache_size = 1").await?;
+    fill_log(db).await?;
+    db.execute("ROLLBACK").await?;
+    db.execute("PRAGMA cache_size = -2000").await?;
+    Ok(())
+}
+
+async fn fill_log(db: &mut SqliteConnection) -> Result<(), Error> {
+    begin(db).await?;
+    db.execute("CREATE TABLE filler (bytes BLOB)").await?;
+    sqlx::query("INSERT INTO filler VALUES (zeroblob(?))").bind(LOG_SIZE.cast_signed()).execute(db).await?;
+    Ok(())
 }
 
 /// Connections that can only read; they see what was committed when their statement began.

@@ -71,6 +71,10 @@ impl Store {
         let database = data_dir.database();
         let mut db = sql::writer(&database).await?;
         sql::migrate(&mut db, &database).await?;
+        if let Err(error) = sql::lengthen_log(&mut db, &database).await {
+            tracing::warn!(%error, "the database's log could not be made longer: writes take longer until it is");
+            db = sql::writer(&database).await?;
+        }
         let readers = sql::reader_pool(&database);
         let (changes, _) = broadcast::channel(CHANGES_KEPT);
         let writer = Writer::start(db, changes.clone(), data_dir);
