@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
+use crate::result::ExecutionResult;
 use crate::spec::FORMAT;
 
 /// Paths inside one execution directory.
@@ -75,9 +76,19 @@ impl Directory {
 
     /// Whether somebody has taken the execution over, or taken it back, so that nobody may start it any more.
     ///
-    /// A claim that cannot be understood is one all the same; an empty one was never completed, so that nothing ran.
+    /// A claim that cannot be understood is one all the same; an empty one was never completed, so that nothing ran, or
+    /// nothing that may not run again. A result without a claim is that of an execution that was taken back.
     pub(crate) fn is_claimed(&self) -> Result<bool, Error> {
-        Ok(read_completed(&self.claim())?.is_some() || self.result().exists())
+        Ok(read_completed(&self.claim())?.is_some() || self.unclaimed_result()?.is_some())
+    }
+
+    /// The result of an execution that has no claim. One that is damaged was left by a repeatable execution whose claim
+    /// was lost in a power cut, and counts as little as that.
+    pub(crate) fn unclaimed_result(&self) -> Result<Option<ExecutionResult>, Error> {
+        match read_versioned(&self.result()) {
+            Err(Error::Damaged { .. }) => Ok(None),
+            result => result,
+        }
     }
 
     /// The control socket as a path short enough for `sockaddr_un`, whatever the length of the directory's own.
@@ -100,31 +111,38 @@ impl ControlSocket {
     }
 }
 
-/// Replaces the file, or leaves the old one as it was; durable when this returns.
+/// Replaces the file, or leaves the old one as it was. Durable when this returns.
 pub(crate) fn write_atomically<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
     replace_after(path, content, File::sync_all)?;
     path.parent().map_or(Ok(()), sync_directory)
 }
 
-/// Creates a file that did not exist, or was never completed. Durable when this returns, and in one turn: after a
-/// power cut before that it may be empty, which counts as not there.
-pub(crate) fn create_durably<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
+/// Creates a file that did not exist, or was never completed, in one piece. After a power cut it may be empty, which
+/// counts as not there.
+pub(crate) fn create<T: Serialize>(path: &Path, content: &T) -> io::Result<File> {
     let mut file = private_file(path)?;
-    let written = serde_json::to_vec(content)
-        .map_err(Into::into)
-        // in one piece
-        .and_then(|content| file.write_all(&content))
-        .and_then(|()| File::open(path.parent().unwrap_or(path)))
-        .and_then(|directory| sync_together(&[&file, &directory]).into_iter().collect());
+    let written =
+        serde_json::to_vec(content).map_err(Into::into).and_then(|content| file.write_all(&content));
     if written.is_err() {
         let _ = fs::remove_file(path);
     }
-    written
+    written.map(|()| file)
+}
+
+/// [`create`], and durable when this returns.
+pub(crate) fn create_durably<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
+    let file = create(path, content)?;
+    let directory = File::open(path.parent().unwrap_or(path));
+    let synced = directory.and_then(|directory| sync_together(&[&file, &directory]).into_iter().collect());
+    if synced.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    synced
 }
 
 /// Makes files and directories durable at once: the disk is asked to flush its cache for each, which takes it some
 /// milliseconds, and it does that once for all who ask together.
-pub(crate) fn sync_together(files: &[&File]) -> Vec<io::Result<()>> {
+pub fn sync_together(files: &[&File]) -> Vec<io::Result<()>> {
     std::thread::scope(|scope| {
         let started: Vec<_> = files
             .iter()

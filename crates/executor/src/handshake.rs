@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "handshake", rename_all = "snake_case")]
 pub(crate) enum Handshake {
-    /// The execution is claimed, durably, and can be controlled.
+    /// The execution is claimed, durably unless it is repeatable, and can be controlled.
     Claimed,
     /// It had been claimed before; this executor ends without having done anything.
     Before,

@@ -22,7 +22,7 @@
 //! |---|---|---|
 //! | `spec.json` | [`Spec`], with secrets | from the launch until the claim |
 //! | `lock` | held (`flock`) by the executor for life | |
-//! | `claim.json` | who has taken the execution over; durable before the first step | never changed |
+//! | `claim.json` | who has taken the execution over; there before the first step | never changed |
 //! | `state.json` | the step that runs, its process, wishes to stop | replaced |
 //! | `control.sock` | takes `interrupt`, `kill` and `status`: a line of JSON each way | |
 //! | `log` | all output, in order, as bytes | appended |
@@ -32,7 +32,8 @@
 //! # Invariants
 //!
 //! 1. *The steps of a directory are run at most once, ever*, however often and from wherever it is launched: the claim
-//!    is made under the lock, is durable before the first step, and is never taken back.
+//!    is made under the lock, before the first step, and is never taken back. It is durable by then, unless the spec
+//!    says that its steps are repeatable: then a power cut may take it, and they run again.
 //! 2. *When an end is told, nothing that was started is alive.* After each step the executor kills and reaps every
 //!    descendant (as a subreaper it inherits them all) until it has no child; only then is the end recorded. When
 //!    the executor itself was killed, whoever observes that does the same ([`Observation::Lost`]).
@@ -50,7 +51,7 @@
 //! - The executor is killed: [`Observation::Lost`], with the reason in words, leftovers killed and files salvaged. A
 //!   process that had shed everything that ties it to the execution (see `leftovers`) is not found then.
 //! - A process in uninterruptible sleep cannot be killed: the executor waits for it, and says so in the log.
-//! - The machine stops: nothing of it is alive; the claim is durable, so that nothing runs twice.
+//! - The machine stops: nothing of it is alive; the claim is durable, so that nothing runs twice that must not.
 //! - A newer release's files: [`Error::UnknownFormat`]. An older release's are read; unknown fields are ignored.
 //! - systemd stops a unit with all its processes unless it says `KillMode=process`, and a container ends with its first
 //!   process: both end executors with the daemon, which is for the operator to set right.
@@ -71,6 +72,7 @@ mod run;
 mod salvage;
 mod spec;
 
+pub use directory::sync_together;
 pub use error::Error;
 pub use local::LocalExecutor;
 pub use observation::{BoxFuture, Delivery, Executor, Launched, Lost, Observation, Running};

@@ -140,7 +140,11 @@ impl Executor for LocalExecutor {
                 move || prepare(&directory, &spec)
             });
             let Some(to_sync) = prepared.await? else { return Ok(Launched::Before) };
-            // at the same time, since a flush of the disk takes as long as the executor does
+            if spec.repeatable {
+                return self.start(&directory).await;
+            }
+            // for the names of the directories above the claim, without which it is lost in a power cut; at the same
+            // time, since a flush of the disk takes as long as the executor does
             let synced = blocking(move || sync_all(&to_sync));
             let (launched, synced) = tokio::join!(self.start(&directory), synced);
             synced.and(launched)

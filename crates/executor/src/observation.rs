@@ -76,7 +76,7 @@ pub enum Delivery {
 /// future stops neither the execution nor a request that was already sent.
 pub trait Executor: Send + Sync {
     /// Starts the execution in `directory` (absolute; created if need be, mode 0700), unless it was ever started
-    /// before. When this returns it is claimed, durably.
+    /// before. When this returns it is claimed, durably unless [`Spec::repeatable`].
     fn launch<'a>(&'a self, directory: &'a Path, spec: &'a Spec) -> BoxFuture<'a, Result<Launched, Error>>;
 
     /// Says what is behind `directory` now. If that is [`Observation::Lost`], what was left running has been killed.

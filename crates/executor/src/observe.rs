@@ -13,7 +13,7 @@ use crate::observation::{Lost, Observation, Running};
 use crate::procfs::{self, Identity};
 use crate::record::{Claim, State};
 use crate::result::ExecutionResult;
-use crate::salvage::salvage;
+use crate::salvage::salvage_durably;
 
 /// How often and how long a lock without a visible owner is looked at again before it is given up.
 const LOCK_LOOKS: u32 = 20;
@@ -30,7 +30,10 @@ pub(crate) fn observe(directory: &Directory) -> Result<Seen, Error> {
     for _ in 0..LOCK_LOOKS {
         let claim = match read_versioned::<Claim>(&directory.claim())? {
             Some(claim) => claim,
-            None => return Ok(Seen::AtRest(result(directory)?.unwrap_or(Observation::NotStarted))),
+            None => {
+                let result = directory.unclaimed_result()?;
+                return Ok(Seen::AtRest(result.map_or(Observation::NotStarted, finished)));
+            }
         };
         let this_boot =
             procfs::boot_id().map_err(Error::io("read", "/proc/sys/kernel/random/boot_id"))? == claim.boot_id;
@@ -64,8 +67,11 @@ pub(crate) fn observe(directory: &Directory) -> Result<Seen, Error> {
 }
 
 fn result(directory: &Directory) -> Result<Option<Observation>, Error> {
-    let result = read_versioned::<ExecutionResult>(&directory.result())?;
-    Ok(result.map(|result| Observation::Finished(Box::new(result))))
+    Ok(read_versioned(&directory.result())?.map(finished))
+}
+
+fn finished(result: ExecutionResult) -> Observation {
+    Observation::Finished(Box::new(result))
 }
 
 fn running(directory: &Directory, claim: &Claim) -> Running {
@@ -132,6 +138,6 @@ fn lost(
         step,
         interrupted: state.interrupted,
         swept,
-        salvaged: salvage(&claim.working_dir, &claim.salvage, &[]),
+        salvaged: salvage_durably(&claim.working_dir, &claim.salvage),
     }))
 }

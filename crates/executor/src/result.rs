@@ -24,7 +24,7 @@ pub struct ExecutionResult {
     pub killed: bool,
     /// Processes that a step had left behind and that were killed before its end was recorded.
     pub swept: u32,
-    /// The files of [`Spec::salvage`](crate::Spec::salvage) as they were at the end, made durable.
+    /// The files of [`Spec::salvage`](crate::Spec::salvage) as they were at the end.
     pub salvaged: Vec<Salvaged>,
     /// When the executor took the execution over.
     pub started_at: Timestamp,
@@ -93,7 +93,7 @@ pub enum StepEnd {
     },
 }
 
-/// A file that was made durable at the end of an execution.
+/// A file that is made durable at the end of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Salvaged {
     /// As the spec names it.
@@ -106,7 +106,7 @@ pub struct Salvaged {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SalvagedFile {
-    /// A regular file, now durable.
+    /// A regular file.
     Present {
         /// In bytes.
         size: u64,

@@ -1,5 +1,6 @@
 //! Makes the files that matter durable, and describes them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -12,34 +13,32 @@ use sha2::{Digest, Sha256};
 use crate::directory::sync_together;
 use crate::result::{Salvaged, SalvagedFile};
 
-/// Describes each of `files`, relative ones taken from `working_dir`, after it was made durable, and `others` with them.
-pub(crate) fn salvage(working_dir: &Path, files: &[PathBuf], others: &[&File]) -> Vec<Salvaged> {
-    let opened: Vec<io::Result<File>> =
-        files.iter().map(|path| open_regular(&working_dir.join(path))).collect();
-    let mut parents: Vec<PathBuf> = files
-        .iter()
-        .zip(&opened)
-        .filter(|(_, opened)| opened.is_ok())
-        .filter_map(|(path, _)| working_dir.join(path).parent().map(Path::to_owned))
-        .collect();
-    parents.sort();
-    parents.dedup();
+/// Describes each of `files`, relative ones taken from `working_dir`, and says what has to be flushed so that they
+/// last: those that are there, and their directories.
+pub(crate) fn salvage(working_dir: &Path, files: &[PathBuf]) -> (Vec<Salvaged>, Vec<File>) {
+    let mut salvaged = Vec::new();
+    let mut to_sync = Vec::new();
+    let mut parents = BTreeSet::new();
+    for path in files {
+        let place = working_dir.join(path);
+        let described = open_regular(&place).and_then(|file| {
+            let described = digest(&file)?;
+            to_sync.push(file);
+            parents.extend(place.parent().map(Path::to_owned));
+            Ok(described)
+        });
+        salvaged.push(Salvaged { path: path.clone(), file: describe(described) });
+    }
     // a directory that cannot be opened is no reason to lose what can be read from it
-    let parents: Vec<File> = parents.iter().filter_map(|parent| File::open(parent).ok()).collect();
-    let present = opened.iter().filter_map(|opened| opened.as_ref().ok());
-    let to_sync: Vec<&File> = present.chain(&parents).chain(others.iter().copied()).collect();
-    let mut synced = sync_together(&to_sync).into_iter();
-    files
-        .iter()
-        .zip(opened)
-        .map(|(path, opened)| {
-            let described = opened.and_then(|file| {
-                synced.next().unwrap_or(Ok(()))?;
-                digest(file)
-            });
-            Salvaged { path: path.clone(), file: describe(described) }
-        })
-        .collect()
+    to_sync.extend(parents.iter().filter_map(|parent| File::open(parent).ok()));
+    (salvaged, to_sync)
+}
+
+/// The same, after everything was flushed, as far as the disk lets it.
+pub(crate) fn salvage_durably(working_dir: &Path, files: &[PathBuf]) -> Vec<Salvaged> {
+    let (salvaged, to_sync) = salvage(working_dir, files);
+    sync_together(&to_sync.iter().collect::<Vec<_>>());
+    salvaged
 }
 
 fn describe(read: io::Result<(u64, String)>) -> SalvagedFile {
@@ -52,7 +51,7 @@ fn describe(read: io::Result<(u64, String)>) -> SalvagedFile {
 
 /// Why the file does not have this content, in words; `None` if it has.
 pub(crate) fn mismatch(path: &Path, sha256: &str) -> Option<String> {
-    match open_regular(path).and_then(digest) {
+    match open_regular(path).and_then(|file| digest(&file)) {
         Ok((_, found)) if found.eq_ignore_ascii_case(sha256) => None,
         Ok((_, found)) => Some(format!(
             "{} is not the file that was expected: its SHA-256 is {found}, not {sha256}",
@@ -76,7 +75,7 @@ fn open_regular(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
-fn digest(mut file: File) -> io::Result<(u64, String)> {
+fn digest(mut file: &File) -> io::Result<(u64, String)> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     let mut size = 0;
@@ -112,7 +111,7 @@ mod tests {
         std::os::unix::fs::symlink("state", directory.path().join("link")).unwrap();
         std::fs::create_dir(directory.path().join("folder")).unwrap();
         let files: Vec<PathBuf> = ["state", "none", "link", "folder", "no/where"].map(PathBuf::from).into();
-        let files = salvage(directory.path(), &files, &[])
+        let files = salvage_durably(directory.path(), &files)
             .into_iter()
             .map(|salvaged| salvaged.file)
             .collect::<Vec<_>>();

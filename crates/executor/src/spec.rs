@@ -40,6 +40,10 @@ pub struct Spec {
     /// Files to make durable and to describe when the execution is over, however it ended.
     #[serde(default)]
     pub salvage: Vec<PathBuf>,
+    /// The steps change nothing outside of their directory, so that they may run again if the machine stops before
+    /// whoever launched them has kept what they made. Nothing of such an execution waits for the disk.
+    #[serde(default)]
+    pub repeatable: bool,
 }
 
 /// One program to run.
@@ -115,6 +119,7 @@ impl Spec {
             preamble: String::new(),
             steps: Vec::new(),
             salvage: Vec::new(),
+            repeatable: false,
         }
     }
 
@@ -168,6 +173,7 @@ impl fmt::Debug for Spec {
             .field("environment", &self.environment.keys())
             .field("steps", &self.steps)
             .field("salvage", &self.salvage)
+            .field("repeatable", &self.repeatable)
             .finish_non_exhaustive()
     }
 }

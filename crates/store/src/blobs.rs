@@ -1,15 +1,15 @@
 //! Files that are named by their content: configurations, plans, logs, states, reports.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Cursor, Read, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::data_dir::{private_dir, sync_dir};
+use crate::data_dir::sync_dir;
 use crate::{Digest, Error, blocking};
 
 /// Where blobs are written before they have their name. Emptied when the data directory is opened.
@@ -17,7 +17,7 @@ pub(crate) const UNFINISHED: &str = "unfinished";
 
 /// The blobs of a data directory: `blobs/<first two digits>/<digest>`, for this user alone (0600).
 ///
-/// A blob is there as a whole or not at all, also after a power cut, and never changes. Putting the same
+/// A blob that was acknowledged is there as a whole, also after a power cut, and never changes. Putting the same
 /// content twice is fine. Nothing is ever deleted.
 #[derive(Debug, Clone)]
 pub struct Blobs {
@@ -62,15 +62,19 @@ impl Blobs {
     /// [`Error::Blob`], also when the file can't be read or is none: nothing was kept.
     pub async fn put_file(&self, path: impl AsRef<Path>) -> Result<PutBlob, Error> {
         let (blobs, path) = (self.clone(), path.as_ref().to_owned());
-        blocking(move || {
-            let unusable = |error: io::Error| Error::blob(&path, &error);
-            // opening a FIFO would wait for somebody to write into it
-            if !fs::metadata(&path).map_err(unusable)?.is_file() {
-                return Err(unusable(io::Error::other("not a regular file")));
-            }
-            blobs.put(File::open(&path).map_err(unusable)?, &path)
-        })
-        .await
+        blocking(move || blobs.put(open_regular(&path)?, &path)).await
+    }
+
+    /// Keeps a file without writing it again: the blob is a second name of it (or a copy, where the file system
+    /// can't do that), and it is this user's alone from now on.
+    ///
+    /// For what nobody writes to any more: the log and the files of an execution that is over.
+    ///
+    /// # Errors
+    /// As for [`Blobs::put_file`].
+    pub async fn adopt_file(&self, path: impl AsRef<Path>) -> Result<PutBlob, Error> {
+        let (blobs, path) = (self.clone(), path.as_ref().to_owned());
+        blocking(move || blobs.adopt(&path)).await
     }
 
     /// Opens a blob for reading. Its content is not verified.
@@ -100,26 +104,89 @@ impl Blobs {
         let unfinished = Unfinished::create(&self.dir)?;
         let blob = unfinished.fill(source, name)?;
         let path = self.path(blob.digest);
-        self.publish(&unfinished, &path, blob.digest).map_err(|error| Error::blob(&path, &error))?;
+        self.publish(&unfinished.path, &path, blob.digest).map_err(|error| Error::blob(&path, &error))?;
         Ok(blob)
     }
 
-    fn publish(&self, unfinished: &Unfinished, path: &Path, digest: Digest) -> io::Result<()> {
+    fn adopt(&self, source: &Path) -> Result<PutBlob, Error> {
+        let file = open_regular(source)?;
+        let blob = digest(&file, source, |_| Ok(()))?;
+        let path = self.path(blob.digest);
+        let adopt = || {
+            file.set_permissions(Permissions::from_mode(0o600))?;
+            self.publish(source, &path, blob.digest)
+        };
+        match adopt() {
+            // another file system below, or more names than this one gives to a file
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::TooManyLinks) =>
+            {
+                self.put(open_regular(source)?, source)
+            }
+            done => done.map(|()| blob).map_err(|error| Error::blob(&path, &error)),
+        }
+    }
+
+    /// Gives a file the name of its content, and has the disk keep both.
+    fn publish(&self, file: &Path, path: &Path, digest: Digest) -> io::Result<()> {
         let shard = path.parent().unwrap_or(&self.dir);
-        private_dir(shard)?;
+        match DirBuilder::new().mode(0o700).create(shard) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
         // a link never replaces what is there, as a rename would
-        match fs::hard_link(&unfinished.path, path) {
+        match fs::hard_link(file, path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if Digest::of(&fs::read(path)?) != digest {
                     tracing::warn!(path = %path.display(), "a damaged blob is replaced by its true content");
-                    fs::rename(&unfinished.path, path)?;
+                    let other = unfinished_name(&self.dir);
+                    fs::hard_link(file, &other)?;
+                    fs::rename(&other, path)?;
                 }
             }
             done => done?,
         }
-        // also for one that was there: who put it may not have got so far
-        sync_dir(shard)
+        // The content, its name, and the directory's: without any of them the blob is lost in a power cut, also one
+        // that was there, since who put it may not have got so far. The content after its name, and not before: the
+        // file system writes all that has changed in its directories at once, so that the last two find nothing to
+        // do. A name whose content never came is no blob that anybody was told of, and is replaced if it comes again.
+        File::open(path)?.sync_all()?;
+        sync_dir(shard)?;
+        sync_dir(&self.dir)
     }
+}
+
+/// Opens a file of which all can be read.
+fn open_regular(path: &Path) -> Result<File, Error> {
+    let unusable = |error: io::Error| Error::blob(path, &error);
+    // opening a FIFO would wait for somebody to write into it
+    if !fs::metadata(path).map_err(unusable)?.is_file() {
+        return Err(unusable(io::Error::other("not a regular file")));
+    }
+    File::open(path).map_err(unusable)
+}
+
+/// Reads all of the source, and hands it on piece by piece.
+fn digest(
+    mut source: impl Read,
+    name: &Path,
+    mut hand_on: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<PutBlob, Error> {
+    let mut hasher = Sha256::new();
+    let mut size = 0;
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let read = match source.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => &buffer[..read],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Error::blob(name, &error)),
+        };
+        hasher.update(read);
+        size += read.len() as u64;
+        hand_on(read)?;
+    }
+    Ok(PutBlob { digest: Digest::finish(hasher), size })
 }
 
 fn open(path: &Path, digest: Digest) -> Result<File, Error> {
@@ -136,6 +203,13 @@ pub(crate) fn remove_unfinished(blobs: &Path) -> Result<(), Error> {
     remove().map_err(|error| Error::data_dir(&dir, &error))
 }
 
+/// A name that nobody else uses.
+fn unfinished_name(blobs: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    blobs.join(UNFINISHED).join(name)
+}
+
 /// A file without its name yet; gone when this is.
 struct Unfinished {
     path: PathBuf,
@@ -144,9 +218,7 @@ struct Unfinished {
 
 impl Unfinished {
     fn create(blobs: &Path) -> Result<Self, Error> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = blobs.join(UNFINISHED).join(name);
+        let path = unfinished_name(blobs);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         match file {
             Ok(file) => Ok(Self { path, file }),
@@ -154,25 +226,10 @@ impl Unfinished {
         }
     }
 
-    /// Writes all of the source, so that it survives a power cut.
-    fn fill(&self, mut source: impl Read, name: &Path) -> Result<PutBlob, Error> {
+    /// Writes all of the source.
+    fn fill(&self, source: impl Read, name: &Path) -> Result<PutBlob, Error> {
         let mut file = &self.file;
-        let mut hasher = Sha256::new();
-        let mut size = 0;
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            let read = match source.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => &buffer[..read],
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(Error::blob(name, &error)),
-            };
-            hasher.update(read);
-            size += read.len() as u64;
-            file.write_all(read).map_err(|error| Error::blob(&self.path, &error))?;
-        }
-        file.sync_all().map_err(|error| Error::blob(&self.path, &error))?;
-        Ok(PutBlob { digest: Digest::finish(hasher), size })
+        digest(source, name, |read| file.write_all(read).map_err(|error| Error::blob(&self.path, &error)))
     }
 }
 

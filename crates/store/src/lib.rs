@@ -24,7 +24,7 @@
 //! * One run at a time holds a workspace: a start (T1) is held against the queue in its own transaction,
 //!   and an index refuses a second holder.
 //! * A workspace's state only goes forward: one lineage, rising serials.
-//! * A blob is there as a whole or not at all, and never changes.
+//! * A blob that was acknowledged is there as a whole, and never changes.
 //!
 //! When something fails, nothing is half done: a full disk, a busy database or a broken record is an
 //! [`Error`] in words, and the next write begins on a fresh connection. A write goes to its end even if

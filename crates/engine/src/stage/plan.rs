@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use config::{Source, WorkspaceConfig};
 use configuration::{TakeReport, TakeRequest};
 use executor::{ExecutionResult, Outcome, Spec, Stdout, Step};
+use futures::future::try_join;
 use lifecycle::id::ConfigurationVersionId;
 use lifecycle::{Event, PlanOutcome, Stage};
 use serde_json::Value;
@@ -142,8 +143,8 @@ fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: RunSettings, turn
     let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Plan), run_dir.root());
     spec.preamble = preamble(settings.terraform_version.as_deref());
     spec.environment = settings.environment;
-    // what a person confirms, perhaps days later, has to be there after a power cut as well
-    spec.salvage = vec![run_dir.plan(), run_dir.settings(), run_dir.variables(), run_dir.take_report()];
+    // a plan that was lost in a power cut before its end was recorded is made again
+    spec.repeatable = true;
     spec.steps = vec![take, init, plan, show];
     spec
 }
@@ -181,15 +182,16 @@ pub(super) async fn conclude(
         Ended::Finished(result) if result.outcome == Outcome::Succeeded => Some(result),
         _ => None,
     };
-    // side by side, since each waits for the disk
+    // side by side, since each waits for the disk, which takes as long for all of them as for one
+    let keep_plan = async {
+        if made.is_none() {
+            return Ok(None);
+        }
+        let (plan, ()) = try_join(read_plan(context, &run_dir), make_durable(&run_dir)).await?;
+        Ok(Some(plan))
+    };
     let (configuration_version, plan) =
-        futures::future::try_join(keep_configuration(context, run, workspace, &run_dir, ended), async {
-            match made {
-                Some(_) => read_plan(context, &run_dir).await.map(Some),
-                None => Ok(None),
-            }
-        })
-        .await?;
+        try_join(keep_configuration(context, run, workspace, &run_dir, ended), keep_plan).await?;
     let (outcome, why) = match (made, &plan) {
         (Some(result), Some(plan)) => outcome(result, &plan.file),
         _ => (PlanOutcome::Failed, refusal(ended, &run_dir).or_else(|| ended.reason(run))),
@@ -250,19 +252,35 @@ impl Plan {
 }
 
 async fn read_plan(context: &Context, run_dir: &RunDir) -> Result<Plan, StageError> {
-    let json = context.store.blobs().put_file(run_dir.plan_json()).await?;
-    let (plan, plan_json) = (run_dir.plan(), run_dir.plan_json());
+    let blobs = context.store.blobs();
+    let path = run_dir.plan_json();
     // tens of megabytes for a large plan
-    tokio::task::spawn_blocking(move || {
-        let read = |path: &Path| std::fs::read(path).map_err(|error| StageError::file("read", path, &error));
-        let digest = Digest::of(&read(&plan)?);
-        let file = serde_json::from_slice(&read(&plan_json)?).map_err(|error| {
+    let read = tokio::task::spawn_blocking(move || {
+        let file = std::fs::read(&path).map_err(|error| StageError::file("read", &path, &error))?;
+        serde_json::from_slice(&file).map_err(|error| {
             StageError::Impossible(format!("terraform show -json wrote something else than a plan: {error}"))
-        })?;
-        Ok(Plan { file, digest, json: json.digest })
-    })
-    .await
-    .map_err(|error| StageError::NotNow(error.to_string()))?
+        })
+    });
+    let (plan, json) =
+        try_join(blobs.adopt_file(run_dir.plan()), blobs.adopt_file(run_dir.plan_json())).await?;
+    let file = read.await.map_err(|error| StageError::NotNow(error.to_string()))??;
+    Ok(Plan { file, digest: plan.digest, json: json.digest })
+}
+
+/// Has the disk keep what an apply needs beside the plan: a person may confirm it days later, and after a power cut.
+async fn make_durable(run_dir: &RunDir) -> Result<(), StageError> {
+    let run_dir = run_dir.clone();
+    let flush = move || {
+        let runs = run_dir.root().parent().map(Path::to_owned);
+        let paths =
+            [run_dir.settings(), run_dir.variables(), run_dir.take_report(), run_dir.root().to_owned()];
+        let files = paths.iter().chain(&runs).map(std::fs::File::open).collect::<Result<Vec<_>, _>>()?;
+        executor::sync_together(&files.iter().collect::<Vec<_>>()).into_iter().collect::<Result<(), _>>()
+    };
+    tokio::task::spawn_blocking(flush)
+        .await
+        .map_err(|error| StageError::NotNow(error.to_string()))?
+        .map_err(|error| StageError::NotNow(format!("can't make the files of the run durable: {error}")))
 }
 
 /// Keeps what was taken, for the record. Its id follows from the run's, so that doing it again changes nothing.
@@ -280,7 +298,7 @@ async fn keep_configuration(
     let id: ConfigurationVersionId = run.id.sibling();
     let result = match (&report, ended) {
         (Some(report), _) if run_dir.archive().exists() => {
-            let blob = context.store.blobs().put_file(run_dir.archive()).await?;
+            let blob = context.store.blobs().adopt_file(run_dir.archive()).await?;
             let request: Option<TakeRequest> = read_json(&run_dir.take_request())?;
             ConfigurationResult::Uploaded {
                 digest: blob.digest,
@@ -296,17 +314,14 @@ async fn keep_configuration(
         },
         _ => return Ok(None),
     };
-    if let Err(store::Error::NotFound(_)) = context.store.configuration_version(id).await {
-        let new = NewConfigurationVersion {
-            id,
-            workspace: workspace.id,
-            source: "tfe-api".to_owned(),
-            speculative: run.facts.plan_only,
-            created_at: context.now(),
-        };
-        context.store.create_configuration_version(new).await?;
-    }
-    context.store.finish_configuration_version(id, result, context.now()).await?;
+    let new = NewConfigurationVersion {
+        id,
+        workspace: workspace.id,
+        source: "tfe-api".to_owned(),
+        speculative: run.facts.plan_only,
+        created_at: context.now(),
+    };
+    context.store.keep_configuration_version(new, result, context.now()).await?;
     Ok(Some(id))
 }
 

@@ -50,6 +50,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     step.memory_limit = Some(MEMORY_LIMIT);
     let mut spec = Spec::new(format!("{}/{}", run.id, Stage::PolicyCheck), run_dir.root());
     spec.environment = environment::minimal(&context.host);
+    spec.repeatable = true;
     spec.steps = vec![step];
     Ok(spec)
 }
@@ -169,7 +170,7 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
         Ok(report) => report,
         Err(error) => return Ok(failed(Stage::PolicyCheck, error.to_string())),
     };
-    let blob = context.store.blobs().put_file(path).await?;
+    let blob = context.store.blobs().adopt_file(path).await?;
     let outcome = match report.outcome {
         policy::PolicyOutcome::Passed => PolicyOutcome::Passed,
         policy::PolicyOutcome::SoftFailed => PolicyOutcome::SoftFailed,

@@ -65,6 +65,11 @@ impl Events {
             signal_hook::low_level::pipe::register(signal, wake.try_clone()?)?;
         }
         let socket = directory.control_socket()?;
+        // of an executor whose claim was lost in a power cut
+        match std::fs::remove_file(socket.path()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         let listener = UnixListener::bind(socket.path())?;
         listener.set_nonblocking(true)?;
         Ok(Self { listener, connections: Vec::new(), signals, terminate, child })

@@ -15,17 +15,18 @@ use rustix::process::{Signal, kill_process};
 use wait4::{ResourceUsage, try_wait4_pid};
 
 use crate::control::{Reply, Request, Status};
-use crate::directory::{Directory, replace, write_atomically};
+use crate::directory::{Directory, replace};
 use crate::procfs::{self, Process};
 use crate::record::{Claim, CurrentStep, State};
 use crate::result::{ExecutionResult, Outcome, StepEnd, StepResult};
+use crate::run::Over;
 use crate::run::child::{self, Started};
 use crate::run::diagnostics::complain;
 use crate::run::events::{Events, Woken};
 use crate::run::log::Log;
 use crate::run::wishes::Wishes;
 use crate::run::{sweep, words};
-use crate::salvage;
+use crate::salvage::salvage;
 use crate::spec::{FORMAT, Spec, Step, to_milliseconds};
 
 /// The grace period when the executor itself is asked to terminate, which a shutdown of the machine does: it leaves
@@ -70,7 +71,7 @@ struct Failure {
 
 impl Execution {
     /// Runs all steps to the end, whatever it is; nothing that they started is alive when this returns.
-    pub(crate) fn run(&mut self) -> ExecutionResult {
+    pub(crate) fn run(&mut self) -> Over {
         self.log.write(&self.spec.preamble.clone());
         let mut results = Vec::new();
         let mut outcome = Outcome::Succeeded;
@@ -95,8 +96,11 @@ impl Execution {
     }
 
     /// Salvages, and says how it all ended.
-    pub(crate) fn conclude(&self, steps: Vec<StepResult>, outcome: Outcome) -> ExecutionResult {
-        ExecutionResult {
+    pub(crate) fn conclude(&self, steps: Vec<StepResult>, outcome: Outcome) -> Over {
+        let (salvaged, mut to_sync) = salvage(&self.spec.working_dir, &self.spec.salvage);
+        // one that can't be flushed for want of a descriptor is still written by the kernel
+        to_sync.extend(self.log.file().try_clone());
+        let result = ExecutionResult {
             format: FORMAT,
             label: self.spec.label.clone(),
             outcome,
@@ -105,10 +109,11 @@ impl Execution {
             interrupted: self.wishes.asked(),
             killed: self.state.killed,
             swept: u32::try_from(self.swept.len()).unwrap_or(u32::MAX),
-            salvaged: salvage::salvage(&self.spec.working_dir, &self.spec.salvage, &[self.log.file()]),
+            salvaged,
             started_at: self.claim.claimed_at,
             ended_at: Timestamp::now(),
-        }
+        };
+        Over { result, to_sync: (!self.spec.repeatable).then_some(to_sync) }
     }
 
     fn run_step(&mut self, step: &Step) -> StepOutcome {
@@ -122,7 +127,7 @@ impl Execution {
         let started_at = Timestamp::now();
         let clock = Instant::now();
         self.state.step = Some(CurrentStep { name: step.name.clone(), child: None });
-        self.publish(replace);
+        self.record();
         let started = match child::start(&self.spec, &self.claim, &self.log, step) {
             Ok(started) => started,
             Err(why) => {
@@ -133,7 +138,7 @@ impl Execution {
         };
         let child = Process::read(started.pid).map(|process| process.identity);
         self.state.step = Some(CurrentStep { name: step.name.clone(), child });
-        self.publish(replace);
+        self.record();
         let (status, rusage, timed_out) = self.watch(step, started.pid, clock);
         let duration = clock.elapsed();
         let asked = self.wishes.asked();
@@ -144,7 +149,7 @@ impl Execution {
         let ended = if timed_out { StepEnd::TimeLimit } else { end_of(status) };
         let peak_memory_bytes = used.iter().map(|used| used.maxrss).max().unwrap_or_default();
         let failure = words::failure(step, &ended, self.state.killed, peak_memory_bytes)
-            .or_else(|| complete(step, &started));
+            .or_else(|| self.complete(step, &started));
         StepOutcome {
             failure: failure.map(|why| Failure { why, asked }),
             result: StepResult {
@@ -323,16 +328,22 @@ impl Execution {
         }
     }
 
-    /// Writes a wish down, durably. What runs now is only published: nobody needs it after the machine has stopped.
+    /// Writes down what runs and what is wished, for those who look from outside; that it cannot be written (a full
+    /// disk) must not stop the work. Not flushed: nobody needs it after the machine has stopped.
     fn record(&self) {
-        self.publish(write_atomically);
-    }
-
-    /// The state is for those who look from outside; that it cannot be written (a full disk) must not stop the work.
-    fn publish(&self, write: fn(&Path, &State) -> io::Result<()>) {
-        if let Err(error) = write(&self.directory.state(), &self.state) {
+        if let Err(error) = replace(&self.directory.state(), &self.state) {
             complain(format_args!("cannot write the state: {error}"));
         }
+    }
+
+    /// What a step that ended well should have left and did not.
+    fn complete(&self, step: &Step, started: &Started) -> Option<String> {
+        // whoever launched a repeatable execution flushes what it keeps of it
+        let output = started.output.as_ref().filter(|_| !self.spec.repeatable);
+        if let Some(error) = output.and_then(|output| output.sync_all().err()) {
+            return Some(format!("the output of {} cannot be made durable: {error}", step.name));
+        }
+        started.unwritten().map(|what| words::with_limits(step, format!("{} {what}", step.name)))
     }
 }
 
@@ -341,12 +352,4 @@ fn end_of(status: ExitStatus) -> StepEnd {
         (Some(code), _) => StepEnd::Exited { code },
         (None, signal) => StepEnd::Signaled { signal: signal.unwrap_or_default() },
     }
-}
-
-/// What a step that ended well should have left and did not; makes its standard output durable.
-fn complete(step: &Step, started: &Started) -> Option<String> {
-    if let Some(error) = started.output.as_ref().and_then(|output| output.sync_all().err()) {
-        return Some(format!("the output of {} cannot be made durable: {error}", step.name));
-    }
-    started.unwritten().map(|what| words::with_limits(step, format!("{} {what}", step.name)))
 }

@@ -22,12 +22,13 @@ use jiff::Timestamp;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use rustix::process::{getpid, set_child_subreaper, setsid};
 
-use crate::directory::{Directory, create_durably, private_file, read_versioned, sync_together};
+use crate::directory::{Directory, create, create_durably, private_file, read_versioned, sync_together};
 use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::procfs::{Identity, boot_id};
 use crate::record::{Claim, State};
 use crate::result::{ExecutionResult, Outcome, StepResult};
+use crate::salvage::salvage;
 use crate::spec::{FORMAT, Spec};
 
 use diagnostics::complain;
@@ -182,7 +183,8 @@ fn remove_late_spec(directory: &Directory) {
     let _ = fs::remove_file(directory.spec());
 }
 
-/// Durable when this returns; nothing is claimed when it fails.
+/// Nothing is claimed when it fails. Durable when it returns, unless to run again is harmless: no power cut may make
+/// anybody believe that an apply never started.
 fn claim(directory: &Directory, spec: Option<&Spec>) -> io::Result<Claim> {
     let executor = Identity::own()?;
     let claim = Claim {
@@ -195,11 +197,22 @@ fn claim(directory: &Directory, spec: Option<&Spec>) -> io::Result<Claim> {
         salvage: spec.map(|spec| spec.salvage.clone()).unwrap_or_default(),
         claimed_at: Timestamp::now(),
     };
-    create_durably(&directory.claim(), &claim)?;
+    if spec.is_some_and(|spec| spec.repeatable) {
+        create(&directory.claim(), &claim)?;
+    } else {
+        create_durably(&directory.claim(), &claim)?;
+    }
     Ok(claim)
 }
 
-/// Runs a claimed execution to its result, which is durable when this returns `Ok`.
+/// An execution of which nothing is alive any more.
+pub(crate) struct Over {
+    result: ExecutionResult,
+    /// What has to be flushed together with the result; `None` if nothing has.
+    to_sync: Option<Vec<File>>,
+}
+
+/// Runs a claimed execution to its result, which is durable when this returns `Ok`, unless the execution is repeatable.
 fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
     let reserved = ResultFile::reserve(directory).inspect_err(|error| {
         complain(format_args!("cannot set space aside for the result: {error}"));
@@ -208,7 +221,7 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
     let opened = Events::open(directory)
         .and_then(|events| Ok((events, Log::open(&directory.log())?)))
         .map_err(|error| format!("the executor cannot work in {:?}: {error}", directory.path()));
-    let (mut execution, result) = match (spec, opened) {
+    let (mut execution, over) = match (spec, opened) {
         (Ok(spec), Ok((events, log))) => {
             let mut execution = Execution {
                 directory: directory.clone(),
@@ -221,8 +234,8 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
                 swept: HashSet::new(),
             };
             shake_hands(&Handshake::Claimed);
-            let result = execution.run();
-            (Some(execution), result)
+            let over = execution.run();
+            (Some(execution), over)
         }
         (Ok(spec), Err(why)) => {
             shake_hands(&Handshake::Claimed);
@@ -240,10 +253,10 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
     let file = reserved.ok();
     let started = Instant::now();
     loop {
-        match ResultFile::write(file.as_ref(), directory, &result) {
+        match ResultFile::write(file.as_ref(), directory, &over) {
             Ok(()) => return Ok(()),
             Err(error) if started.elapsed() > RESULT_PATIENCE => {
-                return Err(format!("the result cannot be written: {error}; it is {result:?}"));
+                return Err(format!("the result cannot be written: {error}; it is {:?}", over.result));
             }
             Err(error) => complain(format_args!("cannot write the result, trying again: {error}")),
         }
@@ -261,8 +274,9 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
 }
 
 /// The result of an execution none of whose steps could be started.
-fn unable(claim: &Claim, spec: Option<&Spec>, why: String) -> ExecutionResult {
-    ExecutionResult {
+fn unable(claim: &Claim, spec: Option<&Spec>, why: String) -> Over {
+    let (salvaged, to_sync) = salvage(&claim.working_dir, &claim.salvage);
+    let result = ExecutionResult {
         format: FORMAT,
         label: claim.label.clone(),
         steps: spec
@@ -275,10 +289,11 @@ fn unable(claim: &Claim, spec: Option<&Spec>, why: String) -> ExecutionResult {
         interrupted: false,
         killed: false,
         swept: 0,
-        salvaged: crate::salvage::salvage(&claim.working_dir, &claim.salvage, &[]),
+        salvaged,
         started_at: claim.claimed_at,
         ended_at: Timestamp::now(),
-    }
+    };
+    Over { result, to_sync: Some(to_sync) }
 }
 
 /// The result's file before it is one: with space on the disk, and under another name.
@@ -293,8 +308,10 @@ impl ResultFile {
         Ok(Self { file })
     }
 
-    fn write(reserved: Option<&Self>, directory: &Directory, result: &ExecutionResult) -> io::Result<()> {
+    fn write(reserved: Option<&Self>, directory: &Directory, over: &Over) -> io::Result<()> {
+        let Over { result, to_sync } = over;
         let Some(Self { file }) = reserved else {
+            sync_together(&to_sync.iter().flatten().collect::<Vec<_>>()).into_iter().collect::<io::Result<()>>()?;
             return crate::directory::write_atomically(&directory.result(), result);
         };
         let content = serde_json::to_vec(result)?;
@@ -305,8 +322,12 @@ impl ResultFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound && directory.result().is_file() => {}
             renamed => renamed?,
         }
-        // in one turn with its name; if the power goes before that, an incomplete result is none
-        sync_together(&[file, &File::open(directory.path())?]).into_iter().collect()
+        let Some(to_sync) = to_sync else { return Ok(()) };
+        // For the state that an apply wrote, in case that no daemon is there to take it, for the log, and for the result
+        // and its name: without it an apply that ended well before a power cut would be one that was lost. All in one
+        // turn; if the power goes before that, an incomplete result is none.
+        let folder = File::open(directory.path())?;
+        sync_together(&to_sync.iter().chain([file, &folder]).collect::<Vec<_>>()).into_iter().collect()
     }
 }
 

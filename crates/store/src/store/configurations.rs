@@ -6,6 +6,7 @@ use crate::record::{
     ConfigurationResult, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion, Page,
     PageRequest,
 };
+use crate::writer::Tx;
 use crate::{Error, sql};
 
 impl Store {
@@ -18,15 +19,7 @@ impl Store {
         &self,
         new: NewConfigurationVersion,
     ) -> Result<ConfigurationVersion, Error> {
-        self.write(move |tx| {
-            Box::pin(async move {
-                sql::workspaces::by_id(tx.sql(), new.workspace).await?;
-                sql::configurations::insert(tx.sql(), &new).await?;
-                tx.changed(Change::Workspace { id: new.workspace });
-                sql::configurations::by_id(tx.sql(), new.id).await
-            })
-        })
-        .await
+        self.write(move |tx| Box::pin(create(tx, new))).await
     }
 
     /// Says how taking its content ended, once. Saying the same again does no harm.
@@ -39,26 +32,28 @@ impl Store {
         result: ConfigurationResult,
         now: Timestamp,
     ) -> Result<ConfigurationVersion, Error> {
+        self.write(move |tx| Box::pin(finish(tx, id, result, now))).await
+    }
+
+    /// Announces a configuration, unless that was done before, and says how taking its content ended, at once.
+    ///
+    /// # Errors
+    /// As for [`Store::create_configuration_version`] and [`Store::finish_configuration_version`].
+    pub async fn keep_configuration_version(
+        &self,
+        new: NewConfigurationVersion,
+        result: ConfigurationResult,
+        now: Timestamp,
+    ) -> Result<ConfigurationVersion, Error> {
         self.write(move |tx| {
             Box::pin(async move {
-                let (status, commit) = match result {
-                    ConfigurationResult::Uploaded { digest, size, commit } => {
-                        (ConfigurationStatus::Uploaded { digest, size }, commit)
-                    }
-                    ConfigurationResult::Errored { message } => {
-                        (ConfigurationStatus::Errored { message }, None)
-                    }
-                };
-                let before = sql::configurations::by_id(tx.sql(), id).await?;
-                if before.status == status && before.commit == commit {
-                    return Ok(before);
+                let id = new.id;
+                match sql::configurations::by_id(tx.sql(), id).await {
+                    Ok(_) => {}
+                    Err(Error::NotFound(_)) => drop(create(tx, new).await?),
+                    Err(error) => return Err(error),
                 }
-                if before.status != ConfigurationStatus::Pending {
-                    return Err(Error::Refused(format!("{id} is {} already", before.status.as_str())));
-                }
-                sql::configurations::finish(tx.sql(), id, &status, commit.as_ref(), now).await?;
-                tx.changed(Change::Workspace { id: before.workspace });
-                sql::configurations::by_id(tx.sql(), id).await
+                finish(tx, id, result, now).await
             })
         })
         .await
@@ -98,4 +93,35 @@ impl Store {
     ) -> Result<Option<ConfigurationVersion>, Error> {
         sql::configurations::current(&mut *self.reader().await?, workspace).await
     }
+}
+
+async fn create(tx: &mut Tx, new: NewConfigurationVersion) -> Result<ConfigurationVersion, Error> {
+    sql::workspaces::by_id(tx.sql(), new.workspace).await?;
+    sql::configurations::insert(tx.sql(), &new).await?;
+    tx.changed(Change::Workspace { id: new.workspace });
+    sql::configurations::by_id(tx.sql(), new.id).await
+}
+
+async fn finish(
+    tx: &mut Tx,
+    id: ConfigurationVersionId,
+    result: ConfigurationResult,
+    now: Timestamp,
+) -> Result<ConfigurationVersion, Error> {
+    let (status, commit) = match result {
+        ConfigurationResult::Uploaded { digest, size, commit } => {
+            (ConfigurationStatus::Uploaded { digest, size }, commit)
+        }
+        ConfigurationResult::Errored { message } => (ConfigurationStatus::Errored { message }, None),
+    };
+    let before = sql::configurations::by_id(tx.sql(), id).await?;
+    if before.status == status && before.commit == commit {
+        return Ok(before);
+    }
+    if before.status != ConfigurationStatus::Pending {
+        return Err(Error::Refused(format!("{id} is {} already", before.status.as_str())));
+    }
+    sql::configurations::finish(tx.sql(), id, &status, commit.as_ref(), now).await?;
+    tx.changed(Change::Workspace { id: before.workspace });
+    sql::configurations::by_id(tx.sql(), id).await
 }
