@@ -1,7 +1,10 @@
 //! Following what terraform writes.
 
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
 use client::{NewRun, Stage, Update};
 use futures::StreamExt as _;
+use sha2::{Digest as _, Sha256};
 
 use crate::support::{Setup, terraform};
 
@@ -34,9 +37,9 @@ async fn a_followed_log_resumes_after_the_daemon_s_death_without_a_lost_or_doubl
     gate.open();
     let run = world.reaches(&run, "Applied").await;
     let followed = followed.await.unwrap();
-    let file = std::fs::read(world.data_dir().join("runs").join(&run.id).join("apply/log")).unwrap();
-    assert_eq!(followed.len(), file.len());
-    assert!(followed == file);
+    let whole = world.client("reader").log(&run, Stage::Apply).await.unwrap();
+    assert_eq!(followed.len(), whole.len());
+    assert!(followed == whole);
     assert!(String::from_utf8_lossy(&followed).contains("20000"));
 }
 
@@ -96,4 +99,40 @@ async fn the_daemon_s_own_log_says_of_which_run_and_stage_it_speaks_and_of_no_re
     assert_eq!(spans_of(|fields| fields["rule"] == "T1"), ["workspace"]);
     assert_eq!(spans_of(|fields| fields["message"] == "launched"), ["run", "stage"]);
     assert_eq!(spans_of(|fields| fields["rule"] == "T8"), ["run", "stage"]);
+}
+
+#[tokio::test]
+async fn logs_and_plans_are_blobs_when_their_run_is_over_and_lie_nowhere_else() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let run = world.queue_as("operator", "net", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
+    let run = world.reaches(&run, "Applied").await;
+    let directory = world.data_dir().join("runs").join(&run.id);
+    crate::support::wait_for("the run is cleaned up after", async || {
+        (!directory.join("work").exists() && !directory.join("apply/log").exists()).then_some(())
+    })
+    .await;
+    for stage in ["plan", "apply"] {
+        let mut left: Vec<_> = std::fs::read_dir(directory.join(stage))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["claim.json", "lock", "result.json"], "{stage}");
+    }
+    for stage in [Stage::Plan, Stage::Apply] {
+        let log = world.client("reader").log(&run, stage).await.unwrap();
+        let digest =
+            Sha256::digest(&log).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+        let blob = world.data_dir().join("blobs").join(&digest[..2]).join(&digest);
+        let metadata = std::fs::metadata(&blob).unwrap_or_else(|error| panic!("{}: {error}", blob.display()));
+        assert_eq!((metadata.permissions().mode() & 0o777, metadata.nlink()), (0o600, 1));
+        assert_eq!(std::fs::read(blob).unwrap(), log);
+    }
+    // a zip archive that terraform wrote: the plan itself
+    let plans = std::process::Command::new("grep")
+        .args(["-rl", "--binary-files=text", "tfplan"])
+        .arg(world.data_dir().join("blobs"))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(plans.stdout).unwrap().lines().count(), 1);
 }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, SeekFrom};
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -75,46 +75,41 @@ impl Part {
 }
 
 /// How many bytes the log has; 0 if there is none yet.
-pub(crate) async fn file_len(path: PathBuf) -> io::Result<u64> {
-    blocking(move || absent_is_empty(std::fs::metadata(path).map(|metadata| metadata.len()))).await
+pub(crate) fn file_len(file: Option<&File>) -> io::Result<u64> {
+    file.map_or(Ok(0), |file| file.metadata().map(|metadata| metadata.len()))
 }
 
 /// A part of the file, at most `limit` bytes from `offset`; fewer only at its end.
-pub(crate) async fn read(path: PathBuf, offset: u64, limit: u64) -> io::Result<Bytes> {
-    blocking(move || absent_is_empty(read_at(&path, offset, limit))).await
+pub(crate) async fn read(file: &Arc<File>, offset: u64, limit: u64) -> io::Result<Bytes> {
+    let file = Arc::clone(file);
+    tokio::task::spawn_blocking(move || read_at(&file, offset, limit)).await.map_err(io::Error::other)?
 }
 
-fn read_at(path: &Path, offset: u64, limit: u64) -> io::Result<Bytes> {
-    let file = File::open(path)?;
+fn read_at(file: &File, offset: u64, limit: u64) -> io::Result<Bytes> {
     let there = file.metadata()?.len().saturating_sub(offset).min(limit);
     let mut bytes = vec![0; usize::try_from(there).map_err(io::Error::other)?];
     file.read_exact_at(&mut bytes, offset)?;
     Ok(bytes.into())
 }
 
-fn absent_is_empty<T: Default>(result: io::Result<T>) -> io::Result<T> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(T::default()),
-        other => other,
-    }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
-}
-
 /// The part as a body. Small ones are read at once; a large one is passed on piece by piece, so that a
 /// log of any size takes no memory.
-pub(crate) async fn body(path: PathBuf, part: Part) -> io::Result<Body> {
+pub(crate) async fn body(file: Option<File>, part: Part) -> io::Result<Body> {
     let mark = |there: bool, byte: u8| there.then(|| Bytes::copy_from_slice(&[byte]));
     let (stx, etx) = (mark(part.stx, STX), mark(part.etx, ETX));
     let wanted = part.file.end - part.file.start;
-    if wanted <= MAX_LIMIT {
-        let bytes = if wanted == 0 { Bytes::new() } else { read(path, part.file.start, wanted).await? };
-        let whole: Vec<u8> = [stx, Some(bytes), etx].into_iter().flatten().flatten().collect();
-        return Ok(whole.into());
-    }
-    let mut file = tokio::fs::File::open(path).await?;
+    let file = match file {
+        Some(file) if wanted > MAX_LIMIT => file,
+        file => {
+            let bytes = match file {
+                Some(file) if wanted > 0 => read(&Arc::new(file), part.file.start, wanted).await?,
+                _ => Bytes::new(),
+            };
+            let whole: Vec<u8> = [stx, Some(bytes), etx].into_iter().flatten().flatten().collect();
+            return Ok(whole.into());
+        }
+    };
+    let mut file = tokio::fs::File::from_std(file);
     file.seek(SeekFrom::Start(part.file.start)).await?;
     let pieces = ReaderStream::with_capacity(file.take(wanted), 64 * 1024);
     let marked = |mark: Option<Bytes>| stream::iter(mark.map(Ok));
@@ -206,30 +201,28 @@ mod tests {
         let path = folder.path().join("log");
         let file: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
         std::fs::write(&path, &file).unwrap();
-        let framed = Framed::new(file_len(path.clone()).await.unwrap(), true);
+        let open = || File::open(&path).ok();
+        let framed = Framed::new(file_len(open().as_ref()).unwrap(), true);
         let expected = whole(&file, true);
-        assert_eq!(collected(body(path.clone(), framed.part(0, None)).await.unwrap()).await, expected);
+        assert_eq!(collected(body(open(), framed.part(0, None)).await.unwrap()).await, expected);
         let mut pieces = Vec::new();
         loop {
             let part = framed.part(pieces.len() as u64, Some(MAX_LIMIT));
             if part.len() == 0 {
                 break;
             }
-            pieces.extend(collected(body(path.clone(), part).await.unwrap()).await);
+            pieces.extend(collected(body(open(), part).await.unwrap()).await);
         }
         assert!(pieces == expected);
         // what is written meanwhile is not part of what was measured
         std::fs::OpenOptions::new().append(true).open(&path).unwrap().set_len(file.len() as u64 + 5).unwrap();
-        assert_eq!(collected(body(path, framed.part(0, None)).await.unwrap()).await.len(), expected.len());
+        assert_eq!(collected(body(open(), framed.part(0, None)).await.unwrap()).await.len(), expected.len());
     }
 
     #[tokio::test]
     async fn a_log_that_was_never_begun_is_two_marks() {
-        let path = PathBuf::from("/nonexistent/log");
-        assert_eq!(file_len(path.clone()).await.unwrap(), 0);
-        assert_eq!(
-            collected(body(path, Framed::new(0, true).part(0, None)).await.unwrap()).await,
-            [STX, ETX]
-        );
+        assert_eq!(file_len(None).unwrap(), 0);
+        let body = body(None, Framed::new(0, true).part(0, None)).await.unwrap();
+        assert_eq!(collected(body).await, [STX, ETX]);
     }
 }

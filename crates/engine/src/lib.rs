@@ -25,6 +25,7 @@ mod context;
 mod engine;
 mod fault;
 mod feed;
+mod log;
 mod refusal;
 mod request;
 mod run_dir;

@@ -1,5 +1,6 @@
 //! The files of a run: `<data_dir>/runs/<run>/…`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lifecycle::Stage;
@@ -77,7 +78,8 @@ impl RunDir {
         self.root.join(stage.as_str())
     }
 
-    /// The log of a stage: what its processes wrote, byte by byte. Absent until the stage was launched.
+    /// The log of a stage while that is not over: what its processes wrote, byte by byte. Absent until the stage was
+    /// launched. Whoever reads logs asks [`Engine::open_log`](crate::Engine::open_log).
     pub fn log(&self, stage: Stage) -> PathBuf {
         self.execution(stage).join("log")
     }
@@ -100,12 +102,13 @@ impl RunDir {
         self.leftovers().is_ok_and(|leftovers| leftovers.is_empty())
     }
 
-    /// Removes what must not outlive the run: everything but logs and results, and a state that is nowhere else.
+    /// Removes what must not outlive the run: everything but claims and results, and a state that is nowhere else. The
+    /// logs of these stages are blobs, and need no other name.
     ///
     /// # Errors
     /// When something is there that can't be removed; calling again is safe.
-    pub fn clean_up(&self) -> std::io::Result<()> {
-        for path in self.leftovers()? {
+    pub fn clean_up(&self, logs: &BTreeSet<Stage>) -> std::io::Result<()> {
+        for path in self.leftovers()?.into_iter().chain(logs.iter().map(|stage| self.log(*stage))) {
             let removed = match std::fs::symlink_metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(&path),
                 _ => std::fs::remove_file(&path),
@@ -120,9 +123,10 @@ impl RunDir {
         if self.state_not_kept().exists() {
             keep.extend([self.state_not_kept(), self.work()]);
         }
-        // the environment of an execution that was never claimed
-        let specs = Stage::EXECUTED.map(|stage| self.execution(stage).join("spec.json"));
-        let mut leftovers: Vec<PathBuf> = specs.into_iter().filter(|spec| spec.exists()).collect();
+        let mut leftovers = Vec::new();
+        for stage in Stage::EXECUTED {
+            leftovers.extend(executor::expendable(&self.execution(stage))?);
+        }
         match std::fs::read_dir(&self.root) {
             Ok(entries) => {
                 for entry in entries {
@@ -162,6 +166,7 @@ mod tests {
             run_dir.work().join("terraform.tfstate"),
             run_dir.log(Stage::Plan),
             run_dir.execution(Stage::Plan).join("spec.json"),
+            run_dir.execution(Stage::Plan).join("result.json"),
         ] {
             std::fs::write(path, "x").unwrap();
         }
@@ -169,20 +174,25 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outlives_a_run_but_logs_and_results() {
+    fn nothing_outlives_a_run_but_claims_and_results_and_logs_that_are_no_blobs() {
         let (_dir, run_dir) = run_dir();
         assert!(!run_dir.is_clean());
-        run_dir.clean_up().unwrap();
+        run_dir.clean_up(&BTreeSet::new()).unwrap();
         assert!(run_dir.is_clean() && run_dir.log(Stage::Plan).exists());
         assert!(!run_dir.work().exists() && !run_dir.settings().exists());
-        run_dir.clean_up().unwrap();
+        assert!(!run_dir.execution(Stage::Plan).join("spec.json").exists());
+        let logs = [Stage::Plan, Stage::Apply].into();
+        run_dir.clean_up(&logs).unwrap();
+        assert!(run_dir.execution(Stage::Plan).join("result.json").exists());
+        assert!(!run_dir.log(Stage::Plan).exists());
+        run_dir.clean_up(&logs).unwrap();
     }
 
     #[test]
     fn a_state_that_is_nowhere_else_is_never_removed() {
         let (_dir, run_dir) = run_dir();
         run_dir.keep_work().unwrap();
-        run_dir.clean_up().unwrap();
+        run_dir.clean_up(&BTreeSet::new()).unwrap();
         assert!(run_dir.work().join("terraform.tfstate").exists());
         assert!(!run_dir.settings().exists() && run_dir.is_clean());
     }

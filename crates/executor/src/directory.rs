@@ -99,6 +99,22 @@ impl Directory {
     }
 }
 
+/// What nobody needs any more once the end of an execution is known for good: all of its directory but the claim and
+/// the result, the log, the lock, and what the executor had to say about itself.
+pub fn expendable(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let directory = Directory { path: directory.to_owned() };
+    let mut kept = vec![directory.claim(), directory.result(), directory.log(), directory.lock()];
+    if fs::metadata(directory.diagnostics()).is_ok_and(|said| said.len() > 0) {
+        kept.push(directory.diagnostics());
+    }
+    let entries = match fs::read_dir(directory.path()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    Ok(paths.into_iter().filter(|path| !kept.contains(path)).collect())
+}
+
 /// The path holds as long as this does.
 pub(crate) struct ControlSocket {
     path: PathBuf,

@@ -72,7 +72,7 @@ mod run;
 mod salvage;
 mod spec;
 
-pub use directory::sync_together;
+pub use directory::{expendable, sync_together};
 pub use error::Error;
 pub use local::LocalExecutor;
 pub use observation::{BoxFuture, Delivery, Executor, Launched, Lost, Observation, Running};

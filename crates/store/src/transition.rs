@@ -30,6 +30,7 @@ pub(crate) fn queued(new: NewRun) -> Run {
         configuration_version,
         error: None,
         policy: None,
+        logs: BTreeMap::new(),
     }
 }
 
@@ -43,12 +44,13 @@ pub(crate) fn changed(
     update: RunUpdate,
 ) -> Run {
     let from = run.state;
-    let RunUpdate { cancel, plan, configuration_version, error, policy } = update;
+    let RunUpdate { cancel, plan, configuration_version, error, policy, log } = update;
     run.cancel = cancel.or(run.cancel);
     run.plan = plan.or(run.plan);
     run.configuration_version = configuration_version.or(run.configuration_version);
     run.error = error.or(run.error);
     run.policy = policy.or(run.policy);
+    run.logs.extend(log);
     run.updated_at = at;
     run.version += 1;
     run.state = to;

@@ -66,6 +66,7 @@ pub(crate) fn run_in(state: State, outcome: Option<PolicyOutcome>) -> Run {
         plan: None,
         configuration_version: None,
         error: None,
+        logs: BTreeMap::new(),
         policy: outcome.map(|outcome| PolicyCheckRecord {
             outcome,
             report: Digest::of(b"report"),

@@ -36,14 +36,14 @@ async fn read(
     let run = api.store().run(run).await?;
     let policies = stage == Stage::PolicyCheck && policies(&api, &run).await?;
     let over = stage::is_over(&run, stage, policies);
-    let path = api.engine().run_dir(run.id).log(stage);
-    let part = log::Framed::new(log::file_len(path.clone()).await?, over).part(offset, limit);
+    let file = api.engine().open_log(&run, stage).await?;
+    let part = log::Framed::new(log::file_len(file.as_ref())?, over).part(offset, limit);
     let headers: [(HeaderName, HeaderValue); 3] = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),
         (header::CONTENT_LENGTH, part.len().into()),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    Ok((headers, log::body(path, part).await?))
+    Ok((headers, log::body(file, part).await?))
 }
 
 /// A stage that has a log, by its name in paths.

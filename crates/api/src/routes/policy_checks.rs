@@ -53,9 +53,9 @@ async fn read(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<Document> 
 /// The log of the check, without marks; empty until it says something.
 async fn output(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<impl IntoResponse> {
     let (run, _) = found(&reader, check).await?;
-    let path = reader.api.engine().run_dir(run.id).log(Stage::PolicyCheck);
-    let length = log::file_len(path.clone()).await?;
-    let body = log::body(path, log::Part::raw(length)).await?;
+    let file = reader.api.engine().open_log(&run, Stage::PolicyCheck).await?;
+    let length = log::file_len(file.as_ref())?;
+    let body = log::body(file, log::Part::raw(length)).await?;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body))
 }
 

@@ -1,6 +1,7 @@
 //! A log as it grows. Offsets are of the file itself: no marks.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
@@ -10,6 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use lifecycle::Stage;
 use lifecycle::id::RunId;
 use serde_json::json;
+use store::Run;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::sse::{self, Broken, Outlet, REREAD};
@@ -36,8 +38,7 @@ pub(super) async fn stream(
     // refused before it is a stream
     reader.run(run).await?;
     let Reader { api, user } = reader;
-    let path = api.engine().run_dir(run).log(stage);
-    let follower = Follower { api: api.clone(), user, run, stage, path, offset };
+    let follower = Follower { api: api.clone(), user, run, stage, file: None, offset };
     Ok(sse::response(&api, |outlet| follower.follow(outlet)))
 }
 
@@ -46,7 +47,8 @@ struct Follower {
     user: User,
     run: RunId,
     stage: Stage,
-    path: PathBuf,
+    /// Kept open from when there is one: it stays the same file, whatever its name.
+    file: Option<Arc<File>>,
     offset: u64,
 }
 
@@ -61,7 +63,7 @@ impl Follower {
             let reader = Reader { api: self.api.clone(), user };
             let (run, workspace) = reader.run(self.run).await?;
             let over = is_over(&run, self.stage, reader.user.policies(&workspace));
-            let length = self.pass_on(&outlet).await?;
+            let length = self.pass_on(&run, &outlet).await?;
             if over {
                 return outlet.send("end", None, &json!({ "offset": length })).await;
             }
@@ -73,16 +75,20 @@ impl Follower {
                     () = &mut reread => break,
                     _ = look.tick(), if works => {}
                 }
-                self.pass_on(&outlet).await?;
+                self.pass_on(&run, &outlet).await?;
             }
         }
     }
 
     /// Sends what has come since, and says how long the file is.
-    async fn pass_on(&mut self, outlet: &Outlet) -> Result<u64, Broken> {
-        let length = log::file_len(self.path.clone()).await?;
+    async fn pass_on(&mut self, run: &Run, outlet: &Outlet) -> Result<u64, Broken> {
+        if self.file.is_none() {
+            self.file = self.api.engine().open_log(run, self.stage).await?.map(Arc::new);
+        }
+        let Some(file) = &self.file else { return Ok(0) };
+        let length = log::file_len(Some(file))?;
         while self.offset < length {
-            let bytes = log::read(self.path.clone(), self.offset, log::MAX_LIMIT).await?;
+            let bytes = log::read(file, self.offset, log::MAX_LIMIT).await?;
             if bytes.is_empty() {
                 return Err(Broken);
             }

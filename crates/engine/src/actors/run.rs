@@ -15,6 +15,7 @@ use crate::RunDir;
 use crate::context::Context;
 use crate::fault;
 use crate::feed::{Fed, FeedError, feed};
+use crate::log;
 use crate::stage::{self, Conclusion, Ended, StageError};
 
 /// Drives one run: reads it, sees what is due, does it, records what came of it, until nothing is due.
@@ -130,7 +131,8 @@ async fn look(myself: &ActorRef<RunMessage>, state: &mut RunState) -> Result<Nex
             context.hint(run.workspace);
             let run_dir = RunDir::new(&context.data_dir, run.id);
             // a working directory can hold hundreds of megabytes of providers
-            tokio::task::spawn_blocking(move || run_dir.clean_up()).await??;
+            let logs = run.logs.into_keys().collect();
+            tokio::task::spawn_blocking(move || run_dir.clean_up(&logs)).await??;
             myself.stop(None);
             Ok(Next::Wait)
         }
@@ -170,11 +172,17 @@ async fn execute(
     };
     fault::point(&context.data_dir, "run-actor-conclude");
     let workspace = context.store.workspace(run.workspace).await?;
+    // side by side, since both wait for the disk
+    let (conclusion, log) = tokio::join!(
+        stage::conclude(&context, run, &workspace, stage, &ended),
+        log::keep(&context, run, stage)
+    );
     // a stage that could have written state is over only when that is kept
-    let Conclusion { event, why, update } = stage::conclude(&context, run, &workspace, stage, &ended).await?;
+    let Conclusion { event, why, update } = conclusion?;
+    let log = log?;
     state.watch = None;
     fault::point(&context.data_dir, "run-actor-record");
-    record(&context, run, event, why, update).await?;
+    record(&context, run, event, why, RunUpdate { log, ..update }).await?;
     Ok(Next::Again)
 }
 
@@ -285,7 +293,11 @@ pub(crate) async fn give_up(context: &Context, id: RunId, reason: &str) -> Resul
             }
             state => match state.execution() {
                 Some((stage, wish)) => match end_of_execution(context, &run, stage, wish).await? {
-                    Some(ended) => conclude_given_up(context, &run, stage, ended, &why).await?,
+                    Some(ended) => {
+                        let mut conclusion = conclude_given_up(context, &run, stage, ended, &why).await?;
+                        conclusion.update.log = log::keep(context, &run, stage).await?;
+                        conclusion
+                    }
                     None => {
                         let directory = RunDir::new(&context.data_dir, id).execution(stage);
                         tokio::select! {
@@ -298,7 +310,8 @@ pub(crate) async fn give_up(context: &Context, id: RunId, reason: &str) -> Resul
                 // waits for a person, for its turn, or is over: nothing is stuck
                 None if state.is_final() => {
                     let run_dir = RunDir::new(&context.data_dir, run.id);
-                    tokio::task::spawn_blocking(move || run_dir.clean_up()).await??;
+                    let logs = run.logs.into_keys().collect();
+                    tokio::task::spawn_blocking(move || run_dir.clean_up(&logs)).await??;
                     break;
                 }
                 None => break,

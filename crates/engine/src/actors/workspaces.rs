@@ -214,12 +214,12 @@ async fn clean_up_after_final_runs(context: Arc<Context>) {
         if run_dir.is_clean() {
             continue;
         }
-        match context.store.run(id).await {
-            Ok(run) if run.state.is_final() => {}
+        let logs = match context.store.run(id).await {
+            Ok(run) if run.state.is_final() => run.logs.into_keys().collect(),
             _ => continue,
-        }
+        };
         // large directories take a while to remove
-        let cleaned = tokio::task::spawn_blocking(move || run_dir.clean_up()).await;
+        let cleaned = tokio::task::spawn_blocking(move || run_dir.clean_up(&logs)).await;
         if let Ok(Err(error)) = cleaned {
             tracing::warn!(run = %id, %error, "can't clean up after the run");
         }

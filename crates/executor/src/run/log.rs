@@ -17,7 +17,9 @@ impl Log {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         // what a repeatable execution had written before a power cut that took its claim
-        file.set_len(0)?;
+        if file.metadata()?.len() > 0 {
+            file.set_len(0)?;
+        }
         Ok(Self { file })
     }
 

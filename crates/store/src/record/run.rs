@@ -3,7 +3,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, RunId, WorkspaceId};
-use lifecycle::{Facts, PolicyOutcome, Rule, State, queue};
+use lifecycle::{Facts, PolicyOutcome, Rule, Stage, State, queue};
 use serde::{Deserialize, Serialize};
 
 use super::Actor;
@@ -50,6 +50,8 @@ pub struct Run {
     pub error: Option<String>,
     /// What the policies said, once they did.
     pub policy: Option<PolicyCheckRecord>,
+    /// The blobs with the logs of the stages that are over. A stage that never ran has none.
+    pub logs: BTreeMap<Stage, Digest>,
 }
 
 impl Run {
@@ -187,7 +189,7 @@ pub struct PlanSummary {
     pub destructions: u64,
     /// Resources to import.
     pub imports: u64,
-    /// Of the plan file: only this very file may be applied.
+    /// The blob with the plan file: only this very file may be applied.
     pub plan_digest: Digest,
     /// The blob with `terraform show -json` of the plan.
     #[serde(default)]
@@ -276,6 +278,8 @@ pub struct RunUpdate {
     pub error: Option<String>,
     /// See [`Run::policy`].
     pub policy: Option<PolicyCheckRecord>,
+    /// One more of [`Run::logs`].
+    pub log: Option<(Stage, Digest)>,
 }
 
 /// Which runs; an empty filter passes all of them, and an empty list passes none.

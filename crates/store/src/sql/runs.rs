@@ -32,6 +32,7 @@ fn read(row: &SqliteRow) -> Result<Run, Error> {
         configuration_version: record.parse_some("configuration_version")?,
         error: record.get("error")?,
         policy: read_policy(&record)?,
+        logs: record.json("logs")?,
     })
 }
 
@@ -149,9 +150,9 @@ pub(crate) async fn insert(db: &mut SqliteConnection, run: &Run) -> Result<Run, 
     let query = sqlx::query(
         "INSERT INTO runs (version, state, final, holds, confirmed_by, updated_at, state_changed_at, \
          status_timestamps, cancel, plan, configuration_version, error, policy_outcome, policy_report, \
-         policy_counts, id, workspace, plan_only, operation, facts, message, options, source, \
+         policy_counts, logs, id, workspace, plan_only, operation, facts, message, options, source, \
          created_by, created_at) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq",
     );
     let row = bind_changing(query, run)?
         .bind(run.id.to_string())
@@ -176,7 +177,7 @@ pub(crate) async fn update(db: &mut SqliteConnection, run: &Run) -> Result<bool,
     let query = sqlx::query(
         "UPDATE runs SET version = ?, state = ?, final = ?, holds = ?, confirmed_by = ?, updated_at = ?, \
          state_changed_at = ?, status_timestamps = ?, cancel = ?, plan = ?, configuration_version = ?, error = ?, \
-         policy_outcome = ?, policy_report = ?, policy_counts = ? \
+         policy_outcome = ?, policy_report = ?, policy_counts = ?, logs = ? \
          WHERE id = ? AND version = ? AND final = 0",
     );
     let done = bind_changing(query, run)?.bind(run.id.to_string()).bind(run.version - 1).execute(db).await?;
@@ -203,7 +204,8 @@ fn bind_changing<'q>(query: Statement<'q>, run: &'q Run) -> Result<Statement<'q>
         .bind(run.error.as_ref())
         .bind(policy.map(|policy| policy_outcome(policy.outcome)))
         .bind(policy.map(|policy| policy.report.to_string()))
-        .bind(policy.map(|policy| json(&policy.counts)).transpose()?))
+        .bind(policy.map(|policy| json(&policy.counts)).transpose()?)
+        .bind(json(&run.logs)?))
 }
 
 pub(crate) async fn page(

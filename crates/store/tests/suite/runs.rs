@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use lifecycle::id::{RunEventId, RunId, WorkspaceId};
-use lifecycle::{Event, Execution, Facts, PlanOutcome, PolicyOutcome, Rule, State, Work};
+use lifecycle::{Event, Execution, Facts, PlanOutcome, PolicyOutcome, Rule, Stage, State, Work};
 use store::{
     Actor, Cancel, Change, Digest, Error, Lock, NewConfigurationVersion, NewRun, PlanSummary,
     PolicyCheckRecord, PolicyCounts, RunChange, RunOptions, RunUpdate, RunVariable, Store, TransitionError,
@@ -170,6 +170,7 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
     let update = RunUpdate {
         plan: Some(plan.clone()),
         configuration_version: Some(configuration.id),
+        log: Some((Stage::Plan, Digest::of(b"plan log"))),
         ..RunUpdate::default()
     };
     let run = store.transition(RunChange { update, ..change(&run, planned) }).await.unwrap();
@@ -184,8 +185,12 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
         report: Digest::of(b"report"),
         counts: PolicyCounts { passed: 1, hard_failed: 0, soft_failed: 2, advisory_failed: 3 },
     };
-    let update =
-        RunUpdate { policy: Some(policy.clone()), error: Some("why not".into()), ..RunUpdate::default() };
+    let update = RunUpdate {
+        policy: Some(policy.clone()),
+        error: Some("why not".into()),
+        log: Some((Stage::PolicyCheck, Digest::of(b"check log"))),
+        ..RunUpdate::default()
+    };
     let ended = Event::PolicyCheckEnded(PolicyOutcome::SoftFailed);
     let run = store.transition(RunChange { update, ..change(&run, ended) }).await.unwrap();
 
@@ -193,6 +198,8 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
     assert_eq!((run.plan, run.cancel, run.policy), (Some(plan), Some(cancel), Some(policy)));
     assert_eq!(run.configuration_version, Some(configuration.id));
     assert_eq!(run.error.as_deref(), Some("why not"));
+    let logs = [(Stage::Plan, Digest::of(b"plan log")), (Stage::PolicyCheck, Digest::of(b"check log"))];
+    assert_eq!(run.logs, logs.into());
     let keys: Vec<_> = run.timestamps.keys().map(String::as_str).collect();
     assert_eq!(keys, ["canceled-at", "plan-queued-at", "planned-at", "planning-at"]);
     assert_eq!(run.timestamps["plan-queued-at"], at(2));
