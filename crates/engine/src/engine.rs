@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::actors::{Root, RootMessage, bring_in_line, run_urgency};
 use crate::context::Context;
-use crate::{HostEnvironment, RunDir};
+use crate::{HostEnvironment, RunDir, reserve};
 
 /// What the engine is made of.
 pub struct Parts {
@@ -69,6 +69,9 @@ impl Engine {
         // whoever is told that the daemon is ready finds the workspaces there
         bring_in_line(&context).await?;
         ask_for_versions(&context);
+        let data_dir = context.data_dir.clone();
+        // now, so that no apply waits for it; it tries again by itself
+        tokio::task::spawn_blocking(move || reserve::set_aside(&data_dir));
         #[expect(
             clippy::disallowed_methods,
             reason = "the root has no supervisor: its end is the end of the daemon"

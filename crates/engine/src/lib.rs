@@ -28,6 +28,7 @@ mod feed;
 mod log;
 mod refusal;
 mod request;
+mod reserve;
 mod run_dir;
 mod stage;
 mod state_keeper;

@@ -45,8 +45,8 @@
 //!
 //! # Failure modes
 //!
-//! - The disk is full: the log loses text, the state is not updated, both are said in `executor.err`, and the steps go
-//!   on. For the result, space was set aside before the first step; if it cannot be written all the same, the executor
+//! - The disk gets full: the [`Reserve`] of the spec is released. It is full all the same: the log loses text beyond what it
+//!   was given in advance, `state.json` is not updated, both are said in `executor.err`, and the steps go on. For the result, space was set aside before the first step; if it cannot be written all the same, the executor
 //!   keeps the lock and tries for two minutes, then exits with 1: the execution is lost.
 //! - The executor is killed: [`Observation::Lost`], with the reason in words, leftovers killed and files salvaged. A
 //!   process that had shed everything that ties it to the execution (see `leftovers`) is not found then.
@@ -78,4 +78,4 @@ pub use local::LocalExecutor;
 pub use observation::{BoxFuture, Delivery, Executor, Launched, Lost, Observation, Running};
 pub use result::{ExecutionResult, Outcome, Salvaged, SalvagedFile, StepEnd, StepResult};
 pub use run::run;
-pub use spec::{DEFAULT_TIME_LIMIT_GRACE, FORMAT, FileDigest, Spec, Stdout, Step};
+pub use spec::{DEFAULT_TIME_LIMIT_GRACE, FORMAT, FileDigest, Reserve, Spec, Stdout, Step};

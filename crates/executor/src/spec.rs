@@ -44,6 +44,22 @@ pub struct Spec {
     /// whoever launched them has kept what they made. Nothing of such an execution waits for the disk.
     #[serde(default)]
     pub repeatable: bool,
+    /// Space for what must not be lost when the disk gets full while the steps run.
+    #[serde(default)]
+    pub reserve: Option<Reserve>,
+}
+
+/// Space on the disk that others can't use up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reserve {
+    /// A file that only takes up space. It is removed when less than [`Reserve::when_below`] is left in the file system
+    /// of the working directory, and may be shared by several executions.
+    pub path: PathBuf,
+    /// Bytes.
+    pub when_below: u64,
+    /// Bytes that the log gets in advance, and gives back at the end: terraform prints a state that it can write
+    /// nowhere else.
+    pub log: u64,
 }
 
 /// One program to run.
@@ -120,6 +136,7 @@ impl Spec {
             steps: Vec::new(),
             salvage: Vec::new(),
             repeatable: false,
+            reserve: None,
         }
     }
 
@@ -174,6 +191,7 @@ impl fmt::Debug for Spec {
             .field("steps", &self.steps)
             .field("salvage", &self.salvage)
             .field("repeatable", &self.repeatable)
+            .field("reserve", &self.reserve)
             .finish_non_exhaustive()
     }
 }

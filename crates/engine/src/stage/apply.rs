@@ -10,7 +10,7 @@ use super::{Conclusion, Ended, StageError, read_json};
 use crate::context::Context;
 use crate::state_keeper::Keeper;
 use crate::terraform::preamble;
-use crate::{RunDir, state_keeper};
+use crate::{RunDir, reserve, state_keeper};
 
 pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
@@ -31,6 +31,7 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
     spec.salvage =
         [state_keeper::ERRORED, state_keeper::REGULAR].map(|file| settings.root.join(file)).to_vec();
     spec.environment = settings.environment;
+    spec.reserve = Some(reserve::of_apply(&context.data_dir));
     spec.steps = vec![apply];
     Ok(spec)
 }

@@ -24,6 +24,7 @@ use crate::run::child::{self, Started};
 use crate::run::diagnostics::complain;
 use crate::run::events::{Events, Woken};
 use crate::run::log::Log;
+use crate::run::space::Space;
 use crate::run::wishes::Wishes;
 use crate::run::{sweep, words};
 use crate::salvage::salvage;
@@ -50,6 +51,7 @@ pub(crate) struct Execution {
     pub(crate) claim: Claim,
     pub(crate) events: Events,
     pub(crate) log: Log,
+    pub(crate) space: Space,
     pub(crate) wishes: Wishes,
     pub(crate) state: State,
     /// Processes that outlived their step.
@@ -98,6 +100,9 @@ impl Execution {
     /// Salvages, and says how it all ended.
     pub(crate) fn conclude(&self, steps: Vec<StepResult>, outcome: Outcome) -> Over {
         let (salvaged, mut to_sync) = salvage(&self.spec.working_dir, &self.spec.salvage);
+        if self.spec.reserve.is_some() {
+            self.log.give_back();
+        }
         // one that can't be flushed for want of a descriptor is still written by the kernel
         to_sync.extend(self.log.file().try_clone());
         let result = ExecutionResult {
@@ -223,9 +228,12 @@ impl Execution {
                 tree_killed = true;
                 self.kill_tree();
             }
+            if let Some(words) = self.space.look(now, &self.spec.working_dir) {
+                self.log.say(&words);
+            }
             let limit = time_limit.filter(|_| !timed_out);
             let kill = self.wishes.kill_at().filter(|_| !tree_killed);
-            let woken = self.wait(limit.into_iter().chain(kill).min());
+            let woken = self.wait(limit.into_iter().chain(kill).chain(self.space.look_at()).min());
             if woken.child_ended {
                 sweep::reap(Some(pid));
             }

@@ -6,6 +6,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::Stdio;
 
+use rustix::fs::{FallocateFlags, fallocate};
+
 use crate::run::diagnostics::complain;
 
 /// One open file description that every step writes to, so that the order of its output is kept.
@@ -27,6 +29,23 @@ impl Log {
     pub(crate) fn write(&mut self, text: &str) {
         if let Err(error) = self.file.write_all(text.as_bytes()) {
             complain(format_args!("cannot write to the log: {error}; it lacks {text:?}"));
+        }
+    }
+
+    /// Gives the log blocks on the disk beyond its end, in case that there are none left when they are needed.
+    pub(crate) fn reserve(&self, bytes: u64) {
+        if bytes > 0
+            && let Err(error) = fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, bytes)
+        {
+            complain(format_args!("cannot set space aside for the log: {error}"));
+        }
+    }
+
+    /// Gives back what was set aside and not needed.
+    pub(crate) fn give_back(&self) {
+        let given_back = self.file.metadata().and_then(|metadata| self.file.set_len(metadata.len()));
+        if let Err(error) = given_back {
+            complain(format_args!("cannot give back the space that was set aside for the log: {error}"));
         }
     }
 

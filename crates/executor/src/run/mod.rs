@@ -6,6 +6,7 @@ mod events;
 mod execution;
 mod log;
 mod program;
+mod space;
 mod sweep;
 mod wishes;
 mod words;
@@ -35,6 +36,7 @@ use diagnostics::complain;
 use events::Events;
 use execution::Execution;
 use log::Log;
+use space::Space;
 use wishes::Wishes;
 
 /// How long a second executor waits to see what the first one, which holds the lock, makes of it.
@@ -223,8 +225,12 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
         .map_err(|error| format!("the executor cannot work in {:?}: {error}", directory.path()));
     let (mut execution, over) = match (spec, opened) {
         (Ok(spec), Ok((events, log))) => {
+            if let Some(reserve) = &spec.reserve {
+                log.reserve(reserve.log);
+            }
             let mut execution = Execution {
                 directory: directory.clone(),
+                space: Space::new(spec.reserve.clone()),
                 spec,
                 claim,
                 events,
