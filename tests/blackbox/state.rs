@@ -164,7 +164,11 @@ async fn a_state_that_can_not_be_kept_takes_its_workspace_out_of_service_and_its
         .workspace_with_script(
             "net",
             terraform::SIMPLE,
-            "case \" $* \" in *\" apply \"*) terraform \"$@\"; echo spoiled > \"${1#-chdir=}/terraform.tfstate\"; exit 0;; esac",
+            "state=\"${1#-chdir=}/terraform.tfstate\"
+case \" $* \" in *\" apply \"*)
+  test -e \"$state\" && exec terraform \"$@\"
+  terraform \"$@\"; cp \"$state\" \"$state.good\"; echo spoiled > \"$state\"; exit 0;;
+esac",
         )
         .start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
@@ -178,7 +182,74 @@ async fn a_state_that_can_not_be_kept_takes_its_workspace_out_of_service_and_its
     let workspace = world.workspace("net").await;
     assert!(workspace.locked && workspace.locked_reason.contains(&run.id), "{}", workspace.locked_reason);
     assert_eq!(world.run(&next).await.state_name(), "Pending", "it would make everything again");
-    assert!(world.data_dir().join("runs").join(&run.id).join("work/terraform.tfstate").exists());
+    let work = world.data_dir().join("runs").join(&run.id).join("work");
+    assert!(work.join("terraform.tfstate").exists());
+
+    // only an admin brings a state back, and only one; then the workspace goes on from it
+    let push = |user: &str, file: &str| {
+        let pushed = world.cli(user).args(["state", "push", "net"]).arg(work.join(file)).output().unwrap();
+        (
+            pushed.status.code(),
+            String::from_utf8(pushed.stdout).unwrap() + &String::from_utf8(pushed.stderr).unwrap(),
+        )
+    };
+    let (status, words) = push("operator", "terraform.tfstate.good");
+    assert!(status == Some(1) && words.contains("not authorized"), "{words}");
+    let (status, words) = push("admin", "terraform.tfstate");
+    assert!(status == Some(2) && words.contains("at /data/attributes/state"), "{words}");
+    assert!(world.workspace("net").await.locked);
+    let (status, words) = push("admin", "terraform.tfstate.good");
+    assert!(status == Some(0) && words.contains("the workspace is not locked"), "{words}");
+    assert_eq!(world.resources("net").await, ["terraform_data.thing"]);
+    let next = world.reaches(&next, "No Changes").await;
+    assert_eq!(next.error(), None);
+}
+
+#[tokio::test]
+async fn a_state_is_pushed_only_if_it_goes_on_from_the_current_one() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&run, "Applied").await;
+    let state = world.state("net").await.unwrap();
+    let file = world.path().join("state.json");
+    let push = |force: bool, change: &dyn Fn(&mut serde_json::Value)| {
+        let mut state = state.clone();
+        change(&mut state);
+        std::fs::write(&file, state.to_string()).unwrap();
+        let mut command = world.cli("admin");
+        command.args(["state", "push", "net"]).arg(&file);
+        if force {
+            command.arg("--force");
+        }
+        let pushed = command.output().unwrap();
+        (pushed.status.code(), String::from_utf8(pushed.stderr).unwrap())
+    };
+    let serial = state["serial"].as_u64().unwrap();
+    let (older, other) = (serial - 1, "b7e2c1d4-0000-4000-8000-000000000000");
+    let (status, words) = push(false, &|state| state["serial"] = older.into());
+    assert!(status == Some(1) && words.contains("older"), "{words}");
+    let (status, words) = push(true, &|state| state["serial"] = older.into());
+    assert!(status == Some(1) && words.contains("older"), "{words}");
+    let (status, words) = push(false, &|state| state["lineage"] = other.into());
+    assert!(status == Some(1) && words.contains("lineage"), "{words}");
+    assert_eq!(world.state("net").await.unwrap(), state);
+    assert_eq!(push(false, &|state| state["serial"] = (serial + 1).into()).0, Some(0));
+    assert_eq!(
+        push(true, &|state| {
+            state["serial"] = (serial + 2).into();
+            state["lineage"] = other.into();
+        })
+        .0,
+        Some(0)
+    );
+    assert_eq!(world.state("net").await.unwrap()["lineage"], other);
+    assert!(!world.workspace("net").await.locked, "it is locked only meanwhile");
+
+    // somebody else's lock is respected
+    let id = world.workspace("net").await.id;
+    world.client("owner").lock_workspace(&id, "moving").await.unwrap();
+    let (status, words) = push(false, &|state| state["serial"] = (serial + 9).into());
+    assert!(status == Some(1) && words.contains("locked"), "{words}");
 }
 
 /// A backend that knows no state and takes none; its address.

@@ -41,4 +41,5 @@ pub use new_run::NewRun;
 pub use page::{Page, Pagination};
 pub use progress::{Progress, Stage};
 pub use runs::{RunAction, RunFilter};
+pub use states::StateVersion;
 pub use stream::{LogChunk, Update};

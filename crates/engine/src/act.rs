@@ -258,7 +258,7 @@ fn unless_absent(not_found: impl Fn() -> Refusal) -> impl Fn(store::Error) -> Re
     }
 }
 
-fn lock_refusal(error: LockError) -> Refusal {
+pub(crate) fn lock_refusal(error: LockError) -> Refusal {
     match error {
         LockError::Store(error) => Refusal::Failed(error),
         other => Refusal::Conflict(other.to_string()),

@@ -14,7 +14,7 @@ pub enum AccessLevel {
     Plan,
     /// Confirm, discard and cancel runs, lock the workspace.
     Write,
-    /// Force-cancel, force-unlock, and read the raw plan.
+    /// Force-cancel, force-unlock, read the raw plan, and write states.
     Admin,
 }
 
@@ -67,6 +67,8 @@ pub enum Action {
     ForceUnlock,
     /// Read the plan as JSON, with what it holds in the clear.
     ReadPlanJson,
+    /// Bring a state as the workspace's new state version.
+    WriteState,
 }
 
 impl Action {
@@ -93,7 +95,9 @@ impl Action {
             Self::Read => Access::Level(AccessLevel::Read),
             Self::QueueRun => Access::Level(AccessLevel::Plan),
             Self::Apply | Self::Discard | Self::Cancel | Self::Lock => Access::Level(AccessLevel::Write),
-            Self::ForceCancel | Self::ForceUnlock | Self::ReadPlanJson => Access::Level(AccessLevel::Admin),
+            Self::ForceCancel | Self::ForceUnlock | Self::ReadPlanJson | Self::WriteState => {
+                Access::Level(AccessLevel::Admin)
+            }
             Self::OverridePolicies => Access::Owner,
         }
     }
@@ -136,6 +140,7 @@ mod tests {
             (Action::ForceCancel, Level(Admin), Level(Write)),
             (Action::ForceUnlock, Level(Admin), Level(Write)),
             (Action::ReadPlanJson, Level(Admin), Level(Write)),
+            (Action::WriteState, Level(Admin), Level(Write)),
             // overriding is the owners' alone: admin of a workspace is not enough
             (Action::OverridePolicies, Owner, Level(Admin)),
         ];

@@ -211,6 +211,20 @@ pub enum AddStateError {
     Store(#[from] Error),
 }
 
+/// Why a state that a person brought was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PushStateError {
+    /// The workspace is not locked by them: a run could be changing its state.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// It does not continue the workspace's current state.
+    #[error(transparent)]
+    Conflict(#[from] StateConflict),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
 /// A state that does not continue the current one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateConflict {

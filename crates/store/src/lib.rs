@@ -23,7 +23,7 @@
 //!   itself refuses.
 //! * One run at a time holds a workspace: a start (T1) is held against the queue in its own transaction,
 //!   and an index refuses a second holder.
-//! * A workspace's state only goes forward: one lineage, rising serials.
+//! * A workspace's state only goes forward: rising serials, and one lineage unless a person forces another.
 //! * A blob that was acknowledged is there as a whole, and never changes.
 //!
 //! When something fails, nothing is half done: a full disk, a busy database or a broken record is an
@@ -43,7 +43,9 @@ mod writer;
 
 pub use blobs::{Blobs, PutBlob};
 pub use digest::{Digest, InvalidDigest};
-pub use error::{AddStateError, DatabaseFailure, Error, LockError, StateConflict, TransitionError};
+pub use error::{
+    AddStateError, DatabaseFailure, Error, LockError, PushStateError, StateConflict, TransitionError,
+};
 pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
     Lock, NewConfigurationVersion, NewRun, NewStateVersion, Operation, Page, PageRequest, PlanSummary,

@@ -152,6 +152,24 @@ pub(crate) enum Succession {
     Next,
 }
 
+/// Whether a state that somebody insists on may become the current one: also one of another lineage, or another with the
+/// same serial, but never an older one (tfe-api.md 4.9).
+pub(crate) fn forced_succession(
+    current: (&StateMeta, Digest),
+    given: (&StateMeta, Digest),
+) -> Result<Succession, StateConflict> {
+    match succession(current, given) {
+        Err(StateConflict::OtherLineage { .. } | StateConflict::OtherContent { .. }) => {
+            let (current, given) = (current.0.serial, given.0.serial);
+            if given < current {
+                return Err(StateConflict::OlderSerial { current, given });
+            }
+            Ok(Succession::Next)
+        }
+        other => other,
+    }
+}
+
 /// Whether a state may become the current one.
 pub(crate) fn succession(
     (current, current_digest): (&StateMeta, Digest),

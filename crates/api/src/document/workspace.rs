@@ -71,7 +71,7 @@ impl Permissions {
             can_update_variable: false,
             can_read_state_versions: read,
             can_read_state_outputs: read,
-            can_create_state_versions: false,
+            can_create_state_versions: access.allows(Action::WriteState),
             can_lock: access.allows(Action::Lock),
             can_unlock: access.allows(Action::Lock),
             can_force_unlock: access.allows(Action::ForceUnlock),

@@ -1,7 +1,7 @@
 //! Bodies: JSON, of either media type, up to a limit. What is no JSON is 400, what has the wrong type
 //! 422 with its place.
 
-use axum::extract::{FromRequest, Request};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
@@ -15,6 +15,9 @@ use super::{ApiError, Fault, Result};
 /// The largest body that is read.
 pub(crate) const LIMIT: usize = 1024 * 1024;
 
+/// The largest body that is read where it has a state in it, in base64: a state of 48 MiB.
+const STATE_LIMIT: usize = 64 * 1024 * 1024;
+
 /// A body that has to be a JSON object. Attributes that `T` does not know are ignored.
 pub(crate) struct Json<T>(pub(crate) T);
 
@@ -22,11 +25,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        let bytes = read(request, state).await?;
-        match parse(&bytes)? {
-            None => Err(ApiError::bad_request("the body is empty: a JSON:API document belongs there")),
-            Some(value) => typed(value).map(Self),
-        }
+        required(&read(request, state).await?).map(Self)
+    }
+}
+
+fn required<T: DeserializeOwned>(bytes: &Bytes) -> Result<T> {
+    match parse(bytes)? {
+        None => Err(ApiError::bad_request("the body is empty: a JSON:API document belongs there")),
+        Some(value) => typed(value),
     }
 }
 
@@ -79,11 +85,28 @@ impl Reason {
     }
 }
 
+/// A [`Json`] of up to [`STATE_LIMIT`] bytes.
+pub(crate) struct StateJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StateJson<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(mut request: Request, state: &S) -> Result<Self> {
+        DefaultBodyLimit::max(STATE_LIMIT).apply(&mut request);
+        required(&read_up_to(STATE_LIMIT, request, state).await?).map(Self)
+    }
+}
+
 async fn read<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes> {
+    read_up_to(LIMIT, request, state).await
+}
+
+/// The limit is that of the layers, or of whoever changed it for this request.
+async fn read_up_to<S: Send + Sync>(limit: usize, request: Request, state: &S) -> Result<Bytes> {
     let headers = request.headers().clone();
     let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
         match rejection.into_response().status() {
-            StatusCode::PAYLOAD_TOO_LARGE => ApiError::too_large(LIMIT),
+            StatusCode::PAYLOAD_TOO_LARGE => ApiError::too_large(limit),
             _ => ApiError::bad_request("the body could not be read to its end"),
         }
     })?;

@@ -11,7 +11,7 @@ mod query;
 mod secret;
 
 pub(crate) use auth::User;
-pub(crate) use body::{Comment, Json, Reason};
+pub(crate) use body::{Comment, Json, Reason, StateJson};
 pub(crate) use document::{Document, Identifier, Included, Relationship, Resource, null};
 pub(crate) use error::{ApiError, Fault, Result};
 pub(crate) use exact::Exact;

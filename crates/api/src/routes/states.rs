@@ -1,17 +1,21 @@
-//! State versions and outputs: read (tfe-api.md 5.9).
+//! State versions and outputs, and the states that people bring (tfe-api.md 5.9).
 
 use axum::Router;
+use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::get;
-use lifecycle::access::Action;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use engine::StatePush;
 use lifecycle::id::{StateVersionId, WorkspaceId};
+use serde::Deserialize;
 use store::{StateOutput, StateVersion, Workspace, state_outputs};
 
 use super::{Reader, files};
 use crate::ApiState;
 use crate::document::state_version::{self, OutputId};
 use crate::document::user;
-use crate::ground::{ApiError, Document, Id, Include, Included, Query, Resource, Result};
+use crate::ground::{ApiError, Document, Fault, Id, Include, Included, Query, Resource, Result, StateJson};
 
 const INCLUDES: [&str; 5] = ["outputs", "run", "created_by", "run.created_by", "run.configuration_version"];
 
@@ -161,9 +165,43 @@ async fn download(reader: Reader, Id(id): Id<StateVersionId>) -> Result<impl Int
     files::blob(&reader.api, version.digest, "application/json").await
 }
 
-async fn upload(reader: Reader, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
-    reader.workspace_for(workspace, Action::Lock).await?;
-    Err(ApiError::not_supported(
-        "uploading states is not supported yet: the daemon keeps the states that runs write",
-    ))
+#[derive(Deserialize)]
+struct Upload {
+    data: UploadData,
+}
+
+#[derive(Deserialize)]
+struct UploadData {
+    attributes: UploadAttributes,
+}
+
+/// The `md5` that clients send as well guards an upload in two steps; here the state is there or the request is not.
+#[derive(Deserialize)]
+struct UploadAttributes {
+    /// Base64.
+    state: Option<String>,
+    serial: Option<u64>,
+    lineage: Option<String>,
+    #[serde(default)]
+    force: bool,
+}
+
+async fn upload(
+    reader: Reader,
+    Id(workspace): Id<WorkspaceId>,
+    StateJson(Upload { data: UploadData { attributes } }): StateJson<Upload>,
+) -> Result<(StatusCode, Document)> {
+    let at_state = |detail: &str| ApiError::invalid(vec![Fault::at("/data/attributes/state", detail)]);
+    // by these first words clients know that they have to send the state along
+    let missing =
+        "param is missing or the value is empty: state (in base64; uploads in two steps are not supported)";
+    let state =
+        attributes.state.as_deref().filter(|state| !state.is_empty()).ok_or_else(|| at_state(missing))?;
+    let state = BASE64_STANDARD.decode(state).map_err(|error| at_state(&format!("is no base64: {error}")))?;
+    let UploadAttributes { serial, lineage, force, .. } = attributes;
+    let push = StatePush { state, serial, lineage, force };
+    let Reader { api, user } = &reader;
+    let version = api.engine().push_state(&user.name, workspace, push).await?;
+    let outputs = outputs(api, &version).await?;
+    Ok((StatusCode::CREATED, Document::one(resource(api, &version, Some(&outputs)))))
 }

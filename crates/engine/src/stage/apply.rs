@@ -52,7 +52,7 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
         run_dir.keep_work().map_err(|error| StageError::file("write to", run_dir.root(), &error))?;
         // the next run would plan on a state that does not know what this one made, and make it again
         let reason = format!("the state that {} left is not where it belongs: see its error", run.id);
-        let lock = Lock { by: "signalbox".to_owned(), reason, at: context.now() };
+        let lock = Lock { by: Lock::DAEMON.to_owned(), reason, at: context.now() };
         context.store.lock_out(run.workspace, lock).await?;
     }
     let outcome = if ended.failure().is_none() { ApplyOutcome::Succeeded } else { ApplyOutcome::Failed };

@@ -112,6 +112,9 @@ pub(crate) enum Command {
     /// Test, try and format Sentinel policies, and get mocks for them; no daemon is needed but for mocks of a run
     #[command(subcommand)]
     Sentinel(SentinelCommand),
+    /// Read and write the states of workspaces
+    #[command(subcommand)]
+    State(StateCommand),
     /// Make tokens for users
     #[command(subcommand)]
     Token(TokenCommand),
@@ -170,6 +173,29 @@ pub(crate) enum WorkspaceCommand {
         #[command(flatten)]
         workspace: WorkspaceArg,
         /// Release somebody else's lock
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StateCommand {
+    /// Print the current state of a workspace as terraform wrote it
+    Pull {
+        #[command(flatten)]
+        workspace: WorkspaceArg,
+    },
+    /// Make a state file the new state version of a workspace; for its admins
+    ///
+    /// For a state that a run left and that could not be kept: it ends the lock that signalbox set for that. A
+    /// workspace that is not locked is locked meanwhile; one that you locked stays locked.
+    Push {
+        #[command(flatten)]
+        workspace: WorkspaceArg,
+        /// The state file
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Take it also if it is of another lineage, or another state with the same serial
         #[arg(long)]
         force: bool,
     },

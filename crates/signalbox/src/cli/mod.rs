@@ -19,6 +19,7 @@ mod safe;
 mod sample;
 mod sentinel;
 mod shape;
+mod state;
 mod table;
 mod telemetry;
 mod time;
@@ -62,6 +63,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Completions { shell } => completions(shell, output).map(|()| Exit::Success.into()),
         Command::Workspace(command) => with_daemon(&global, output, async |context| {
             workspace::run(command, context).await.map(|()| Exit::Success)
+        }),
+        Command::State(command) => with_daemon(&global, output, async |context| {
+            state::run(command, context).await.map(|()| Exit::Success)
         }),
         Command::Run(command) => {
             with_daemon(&global, output, async |context| run::run(command, context).await)

@@ -38,3 +38,8 @@ pub struct Lock {
     /// Since when.
     pub at: Timestamp,
 }
+
+impl Lock {
+    /// [`Lock::by`] of a lock that the daemon set itself, since a run left a state that it could not keep.
+    pub const DAEMON: &str = "signalbox";
+}

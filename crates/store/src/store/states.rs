@@ -1,9 +1,11 @@
 use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
+use lifecycle::queue;
 
 use super::{Change, Store};
-use crate::record::{NewStateVersion, Page, PageRequest, StateVersion};
-use crate::state_file::{Succession, succession};
-use crate::{AddStateError, Digest, Error, sql};
+use crate::record::{Lock, NewStateVersion, Page, PageRequest, StateVersion};
+use crate::state_file::{Succession, forced_succession, succession};
+use crate::writer::Tx;
+use crate::{AddStateError, Digest, Error, LockError, PushStateError, StateConflict, StateMeta, sql};
 
 impl Store {
     /// Makes a state the workspace's current one, if it continues the current one. The state that is
@@ -23,15 +25,36 @@ impl Store {
                 {
                     return Err(Error::Refused(format!("{run} belongs to another workspace")).into());
                 }
-                if let Some(current) = sql::states::current(tx.sql(), new.workspace).await? {
-                    match succession((&current.meta, current.digest), (&new.meta, new.digest))? {
-                        Succession::Same => return Ok(current),
-                        Succession::Next => {}
+                add(tx, &new, succession).await
+            })
+        })
+        .await
+    }
+
+    /// Makes a state that a person brings the workspace's current one. The workspace has to be locked by them, or by
+    /// the daemon itself ([`Lock::DAEMON`]), and no run may hold it. `force` takes one of another lineage, or another
+    /// with the same serial.
+    ///
+    /// # Errors
+    /// [`PushStateError`]: nothing was changed.
+    pub async fn push_state_version(
+        &self,
+        new: NewStateVersion,
+        force: bool,
+    ) -> Result<StateVersion, PushStateError> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                match sql::workspaces::by_id(tx.sql(), new.workspace).await?.lock {
+                    None => return Err(LockError::NotLocked.into()),
+                    Some(held) if held.by != new.created_by && held.by != Lock::DAEMON => {
+                        return Err(LockError::LockedByAnother(held).into());
                     }
+                    Some(_) => {}
                 }
-                sql::states::insert(tx.sql(), &new).await?;
-                tx.changed(Change::Workspace { id: new.workspace });
-                Ok(sql::states::by_id(tx.sql(), new.id).await?)
+                if let Some(run) = queue::holder(&sql::runs::queue(tx.sql(), new.workspace).await?) {
+                    return Err(LockError::HeldByRun(run).into());
+                }
+                add(tx, &new, if force { forced_succession } else { succession }).await
             })
         })
         .await
@@ -84,4 +107,22 @@ impl Store {
     pub async fn state_versions_of_run(&self, run: RunId) -> Result<Vec<StateVersion>, Error> {
         sql::states::of_run(&mut *self.reader().await?, run).await
     }
+}
+
+type Rule = fn((&StateMeta, Digest), (&StateMeta, Digest)) -> Result<Succession, StateConflict>;
+
+async fn add<E: From<Error> + From<StateConflict>>(
+    tx: &mut Tx,
+    new: &NewStateVersion,
+    rule: Rule,
+) -> Result<StateVersion, E> {
+    if let Some(current) = sql::states::current(tx.sql(), new.workspace).await? {
+        match rule((&current.meta, current.digest), (&new.meta, new.digest))? {
+            Succession::Same => return Ok(current),
+            Succession::Next => {}
+        }
+    }
+    sql::states::insert(tx.sql(), new).await?;
+    tx.changed(Change::Workspace { id: new.workspace });
+    Ok(sql::states::by_id(tx.sql(), new.id).await?)
 }

@@ -1,0 +1,87 @@
+//! `signalbox state …`.
+
+use std::path::Path;
+
+use client::{LockedBy, StateVersion, Workspace};
+use serde_json::json;
+
+use super::args::StateCommand;
+use super::context::Context;
+use super::failure::Failure;
+use super::safe;
+
+/// Who has locked a workspace whose run left a state that could not be kept.
+const DAEMON: &str = "signalbox";
+
+pub(crate) async fn run(command: StateCommand, context: &Context) -> Result<(), Failure> {
+    match command {
+        StateCommand::Pull { workspace } => pull(&workspace.workspace, context).await,
+        StateCommand::Push { workspace, file, force } => {
+            push(&workspace.workspace, &file, force, context).await
+        }
+    }
+}
+
+async fn pull(name: &str, context: &Context) -> Result<(), Failure> {
+    let workspace = context.client.workspace(name).await?;
+    match context.client.current_state(&workspace.id).await? {
+        // as it is: it is for programs
+        Some(state) => context.output.print(&String::from_utf8_lossy(&state)),
+        None => Err(Failure::Local(format!("{} has no state", safe::line(&workspace.name)))),
+    }
+}
+
+async fn push(name: &str, file: &Path, force: bool, context: &Context) -> Result<(), Failure> {
+    let client = &context.client;
+    let state = std::fs::read(file).map_err(|error| {
+        Failure::Local(format!("can't read {}: {error}", safe::line(&file.display().to_string())))
+    })?;
+    let workspace = client.workspace(name).await?;
+    let pushed = match holder(&workspace) {
+        Holder::Nobody => {
+            client.lock_workspace(&workspace.id, "a state is being pushed").await?;
+            let pushed = client.push_state(&workspace.id, &state, force).await;
+            client.unlock_workspace(&workspace.id).await?;
+            pushed?
+        }
+        Holder::Daemon => {
+            let pushed = client.push_state(&workspace.id, &state, force).await?;
+            client.force_unlock_workspace(&workspace.id).await?;
+            pushed
+        }
+        // the daemon knows whether that is the user
+        Holder::Somebody => client.push_state(&workspace.id, &state, force).await?,
+    };
+    told(&workspace, &pushed, context).await
+}
+
+enum Holder {
+    Nobody,
+    Daemon,
+    Somebody,
+}
+
+fn holder(workspace: &Workspace) -> Holder {
+    match &workspace.locked_by {
+        Some(LockedBy::User(name)) if name == DAEMON => Holder::Daemon,
+        None if !workspace.locked => Holder::Nobody,
+        _ => Holder::Somebody,
+    }
+}
+
+async fn told(workspace: &Workspace, pushed: &StateVersion, context: &Context) -> Result<(), Failure> {
+    let now = context.client.workspace(&workspace.name).await?;
+    // a run that has waited for this may hold it by now, which is no lock
+    let locked = matches!(now.locked_by, Some(LockedBy::User(_)));
+    let StateVersion { id, serial, .. } = pushed;
+    if context.output.json {
+        let shape =
+            json!({ "workspace": workspace.name, "state_version": id, "serial": serial, "locked": locked });
+        return context.output.document(&shape, false);
+    }
+    let lock = if locked { "locked" } else { "not locked" };
+    let (name, id) = (safe::line(&workspace.name), safe::line(id));
+    context
+        .output
+        .print(&format!("{name}: the state is {id} now, with serial {serial}; the workspace is {lock}\n"))
+}
