@@ -291,3 +291,76 @@ async fn data_of_a_newer_release_are_refused_and_left_alone() {
     let path = dir.path().canonicalize().unwrap().join("signalbox.db");
     assert_eq!(error, Error::NewerRelease { path, migration: 9000 });
 }
+
+#[tokio::test]
+async fn data_of_the_first_release_are_taken_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).await.unwrap();
+    let workspace = store.ensure_workspace("network", now()).await.unwrap();
+    let new = store::NewRun {
+        id: lifecycle::id::RunId::generate(),
+        workspace: workspace.id,
+        facts: lifecycle::Facts::default(),
+        options: store::RunOptions::default(),
+        source: "tfe-api".into(),
+        created_by: "ada".into(),
+        created_at: now(),
+        configuration_version: None,
+    };
+    let run = store.create_run(new).await.unwrap();
+    store.close().await;
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("signalbox.db"));
+    let mut shell = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    for statement in [
+        "ALTER TABLE runs ADD COLUMN crash_count INTEGER NOT NULL DEFAULT 7",
+        "ALTER TABLE runs DROP COLUMN logs",
+        "DELETE FROM _sqlx_migrations WHERE version > 1",
+    ] {
+        sqlx::query(statement).execute(&mut shell).await.unwrap();
+    }
+    sqlx::Connection::close(shell).await.unwrap();
+    let store = Store::open(dir.path()).await.unwrap();
+    assert_eq!(store.run(run.id).await.unwrap(), run);
+    assert!(run.logs.is_empty(), "they are where they were written");
+}
+
+#[tokio::test]
+async fn a_file_that_is_adopted_is_not_written_again_and_is_this_users_alone() {
+    use std::os::unix::fs::MetadataExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("data")).await.unwrap();
+    let path = dir.path().join("data/log");
+    fs::write(&path, "what terraform said").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let blob = store.blobs().adopt_file(&path).await.unwrap();
+    assert_eq!((blob.digest, blob.size), (Digest::of(b"what terraform said"), 19));
+    let kept = store.blobs().path(blob.digest);
+    let inode = |path: &Path| fs::metadata(path).unwrap().ino();
+    assert_eq!((inode(&kept), mode(&kept)), (inode(&path), 0o600));
+    // again, and when its name is gone
+    assert_eq!(store.blobs().adopt_file(&path).await.unwrap(), blob);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(store.blobs().read(blob.digest).await.unwrap(), b"what terraform said");
+    // the same content from another file, and a blob that was damaged meanwhile
+    fs::write(&path, "what terraform said").unwrap();
+    fs::write(&kept, "what").unwrap();
+    assert_eq!(store.blobs().adopt_file(&path).await.unwrap(), blob);
+    assert_eq!(store.blobs().read(blob.digest).await.unwrap(), b"what terraform said");
+    assert_eq!(names(&dir.path().join("data/blobs/unfinished")), Vec::<String>::new());
+    assert!(store.blobs().adopt_file(dir.path().join("nothing")).await.is_err());
+}
+
+#[tokio::test]
+async fn commits_write_over_a_log_that_has_its_full_length_from_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).await.unwrap();
+    let log = dir.path().join("signalbox.db-wal");
+    let length = || fs::metadata(&log).unwrap().len();
+    let begun = length();
+    assert!(begun > 4 << 20, "{begun}");
+    for n in 0..300 {
+        store.ensure_workspace(&format!("w{n}"), now()).await.unwrap();
+    }
+    assert_eq!(length(), begun);
+    assert_eq!(store.workspaces().await.unwrap().len(), 300);
+}
