@@ -111,7 +111,8 @@ async fn a_daemon_that_is_asked_to_stop_leaves_an_apply_running() {
 async fn an_executor_that_is_killed_ends_its_run_errored_with_the_reason_and_the_state_is_kept() {
     let (world, run, _gate) = Setup::new().applying().await;
     let executors = processes::with_command(world.path(), "executor");
-    let executor = executors.iter().find(|process| process.command.contains("/apply")).expect("an executor");
+    let executor =
+        executors.iter().find(|process| process.directory.ends_with("apply")).expect("an executor");
     processes::kill(executor.pid);
     let run = world.reaches(&run, "Apply Errored").await;
     assert!(run.error().is_some_and(|error| error.contains("ended without a result")), "{:?}", run.error());

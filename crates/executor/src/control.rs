@@ -24,6 +24,8 @@ pub(crate) enum Request {
     Kill,
     /// Say what you do.
     Status,
+    /// Answer when it is over and the result can be read.
+    Wait,
 }
 
 /// What an executor answers.

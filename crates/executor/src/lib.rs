@@ -71,6 +71,7 @@ mod revoke;
 mod run;
 mod salvage;
 mod spec;
+mod standby;
 
 pub use directory::{expendable, sync_together};
 pub use error::Error;

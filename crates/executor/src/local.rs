@@ -5,19 +5,22 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncReadExt, Interest};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Interest};
+use tokio::net::UnixStream;
 use tokio::process::Command;
 use tokio::task::spawn_blocking;
 
 use crate::control::{self, Reply, Request};
-use crate::directory::{Directory, replace, sync_directory};
+use crate::directory::{Directory, read_versioned, replace, sync_directory};
 use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::observation::{BoxFuture, Delivery, Executor, Launched, Observation};
 use crate::observe::{Seen, observe};
-use crate::procfs::Identity;
+use crate::procfs::{self, Identity};
+use crate::record::Claim;
 use crate::revoke::revoke;
 use crate::spec::{Spec, to_milliseconds};
+use crate::standby::Standby;
 
 /// A launch that takes longer has failed: the disk hangs, or the program is not an executor.
 const LAUNCH_PATIENCE: Duration = Duration::from_secs(30);
@@ -31,12 +34,17 @@ const CONNECT_PAUSE: Duration = Duration::from_millis(50);
 pub struct LocalExecutor {
     program: PathBuf,
     prefix_arguments: Vec<String>,
+    standby: Standby,
 }
 
 impl Default for LocalExecutor {
     /// This very program, as `<program> executor DIRECTORY`, even if its file has been replaced since.
     fn default() -> Self {
-        Self { program: "/proc/self/exe".into(), prefix_arguments: vec!["executor".to_owned()] }
+        Self {
+            program: "/proc/self/exe".into(),
+            prefix_arguments: vec!["executor".to_owned()],
+            standby: Standby::default(),
+        }
     }
 }
 
@@ -46,25 +54,37 @@ impl LocalExecutor {
     pub fn new(program: impl Into<PathBuf>, prefix_arguments: Vec<String>) -> Result<Self, Error> {
         let program = program.into();
         if program.is_absolute() {
-            Ok(Self { program, prefix_arguments })
+            Ok(Self { program, prefix_arguments, standby: Standby::default() })
         } else {
             Err(Error::RelativePath { path: program })
         }
     }
 
+    /// Has an executor stand by for the next launch, so that it need not wait for the start of a process. Needs a tokio
+    /// runtime.
+    pub fn stand_by(&self) {
+        let (standby, command) = (self.standby.clone(), self.command());
+        tokio::spawn(async move { standby.refill(command) });
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        // nothing here that keeps it from being a posix_spawn: no uid, no group, no hook, no lookup in PATH
+        command.args(&self.prefix_arguments).env_clear().stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+    }
+
     async fn start(&self, directory: &Directory) -> Result<Launched, Error> {
         let failed = |why: String| Error::Launch { program: self.program.clone(), why };
-        // nothing here that keeps it from being a posix_spawn: no uid, no group, no hook, no lookup in PATH
-        let mut child = Command::new(&self.program)
-            .args(&self.prefix_arguments)
-            .arg(directory.path())
-            .env_clear()
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| failed(error.to_string()))?;
-        let stdout = child.stdout.take();
+        let (mut child, stdout) = match self.standby.take(directory.path()).await {
+            Some(stood_by) => stood_by,
+            None => {
+                let spawned = self.command().arg(directory.path()).stdin(Stdio::null()).spawn();
+                let mut child = spawned.map_err(|error| failed(error.to_string()))?;
+                let stdout = child.stdout.take();
+                (child, stdout)
+            }
+        };
         // reaped whenever it ends, whatever becomes of this launch and of those who wait for the execution
         let reaper = tokio::spawn(async move { child.wait().await });
         let mut said = Vec::new();
@@ -81,6 +101,7 @@ impl LocalExecutor {
                 return Err(failed(format!("it said nothing within {} seconds", LAUNCH_PATIENCE.as_secs())));
             }
         }
+        self.stand_by();
         match serde_json::from_slice(&said) {
             Ok(Handshake::Claimed) => Ok(Launched::Now),
             Ok(Handshake::Before) => Ok(Launched::Before),
@@ -185,8 +206,22 @@ impl Executor for LocalExecutor {
             loop {
                 match look(&directory).await? {
                     Seen::AtRest(observation) => return Ok(observation),
-                    Seen::Running(_, executor) => end_of(executor).await?,
+                    Seen::Running(_, executor) => tokio::select! {
+                        () = told_of_the_end(&directory) => {}
+                        ended = end_of(executor) => ended?,
+                    },
                 }
+            }
+        })
+    }
+
+    fn settle<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let directory = Directory::new(directory)?;
+            let executor = blocking(move || read_versioned::<Claim>(&directory.claim())).await?;
+            match executor {
+                Some(claim) if is_of_this_boot(&claim)? => end_of(claim.executor).await,
+                _ => Ok(()),
             }
         })
     }
@@ -211,6 +246,29 @@ fn sync_all(directories: &[PathBuf]) -> Result<(), Error> {
 async fn look(directory: &Directory) -> Result<Seen, Error> {
     let directory = directory.clone();
     blocking(move || observe(&directory)).await
+}
+
+fn is_of_this_boot(claim: &Claim) -> Result<bool, Error> {
+    let boot_id = procfs::boot_id().map_err(Error::io("read", "/proc/sys/kernel/random/boot_id"))?;
+    Ok(boot_id == claim.boot_id)
+}
+
+/// Returns when the executor says that the result can be read, which is before it has flushed that. Never returns if it
+/// does not say so: it is of an older release, or dies before.
+async fn told_of_the_end(directory: &Directory) {
+    let told = async {
+        let socket = directory.control_socket()?;
+        let mut stream = UnixStream::connect(socket.path()).await?;
+        let mut request = serde_json::to_vec(&Request::Wait)?;
+        request.push(b'\n');
+        stream.write_all(&request).await?;
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).await?;
+        Ok::<_, std::io::Error>(matches!(serde_json::from_str(&answer)?, Reply::Accepted(_)))
+    };
+    if !matches!(told.await, Ok(true)) {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Waits for the end of a process that need not be a child of this one.

@@ -100,6 +100,10 @@ pub trait Executor: Send + Sync {
     /// A launch may still be under way when its caller is dead: without this, "not started" is no answer for ever.
     fn revoke<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<bool, Error>>;
 
-    /// Waits while the execution runs, and says what it is then: never [`Observation::Running`].
+    /// Waits while the execution runs, and says what it is then: never [`Observation::Running`]. Its result may not be
+    /// durable yet.
     fn wait<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Observation, Error>>;
+
+    /// Waits until the executor of an execution that is over is gone, and with that its result durable.
+    fn settle<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<(), Error>>;
 }

@@ -4,6 +4,7 @@
 mod support;
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 use executor::{Executor, FileDigest, Launched, Observation, Outcome, SalvagedFile, Stdout, Step, StepEnd};
@@ -370,4 +371,49 @@ async fn of_many_launches_at_once_exactly_one_runs_it() {
     assert_eq!(now, 1);
     assert_eq!(bench.read("ran"), "ran\n");
     assert!(!directory.join("spec.json").exists());
+}
+
+#[tokio::test]
+async fn a_launch_takes_the_executor_that_stands_by() {
+    let first = Bench::new();
+    let started = std::time::Instant::now();
+    // the first has none, and the next is started beside it
+    for bench in std::iter::once(first.next()).chain(std::iter::repeat_with(|| first.next())) {
+        bench.write("gate", "");
+        let spec = bench.spec([shell("wait", "while test -e gate; do sleep 0.01; done")]);
+        bench.executor.launch(&bench.directory(), &spec).await.unwrap();
+        let Observation::Running(running) = bench.executor.attach(&bench.directory()).await.unwrap() else {
+            panic!("it waits for its gate");
+        };
+        let process = Path::new("/proc").join(running.executor_pid.to_string());
+        let stood_by = std::fs::read_to_string(process.join("cmdline")).unwrap().ends_with("\0-\0");
+        assert_eq!(
+            std::fs::read_link(process.join("cwd")).unwrap(),
+            bench.directory().canonicalize().unwrap()
+        );
+        std::fs::remove_file(bench.file("gate")).unwrap();
+        let ended = bench.executor.wait(&bench.directory()).await.unwrap();
+        assert!(matches!(ended, Observation::Finished(result) if result.outcome == Outcome::Succeeded));
+        bench.executor.settle(&bench.directory()).await.unwrap();
+        assert!(std::fs::read_link(process.join("cwd")).is_err(), "who has settled is gone");
+        if stood_by {
+            return;
+        }
+        assert!(started.elapsed() < support::PATIENCE, "none ever stood by");
+    }
+}
+
+#[test]
+fn an_executor_whose_launcher_is_gone_before_it_told_a_directory_ends_without_a_trace() {
+    let bench = Bench::new();
+    for told in [String::new(), bench.directory().display().to_string()] {
+        let mut child = std::process::Command::new(support::example())
+            .args(["run", "-"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), told.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+        assert!(!bench.directory().exists(), "half a line is no directory");
+    }
 }

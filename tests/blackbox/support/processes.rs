@@ -1,12 +1,14 @@
 //! Who is alive, as the kernel tells it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A process that belongs to a test, by its working directory, its command line or its environment.
 #[derive(Debug)]
 pub struct Process {
     pub pid: u32,
     pub command: String,
+    /// Where it works.
+    pub directory: PathBuf,
 }
 
 /// Every living process that mentions this directory, but for `except`. Zombies don't count: they are
@@ -22,11 +24,11 @@ pub fn alive_below(directory: &Path, except: Option<u32>) -> Vec<Process> {
         }
         let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
         let command = read("cmdline");
-        let cwd = std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(directory));
+        let cwd = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
         // a zombie has neither
-        if cwd || mention(&command) || mention(&read("environ")) {
+        if cwd.starts_with(directory) || mention(&command) || mention(&read("environ")) {
             let command = String::from_utf8_lossy(&command).replace('\0', " ");
-            found.push(Process { pid, command });
+            found.push(Process { pid, command, directory: cwd });
         }
     }
     found

@@ -51,6 +51,9 @@ impl Executor for Endless {
     fn wait<'a>(&'a self, _: &'a Path) -> BoxFuture<'a, Result<Observation, Error>> {
         Box::pin(std::future::pending())
     }
+    fn settle<'a>(&'a self, _: &'a Path) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// What a request was answered with.

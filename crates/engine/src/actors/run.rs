@@ -172,11 +172,13 @@ async fn execute(
     };
     fault::point(&context.data_dir, "run-actor-conclude");
     let workspace = context.store.workspace(run.workspace).await?;
-    // side by side, since both wait for the disk
-    let (conclusion, log) = tokio::join!(
+    // side by side, since all wait for the disk; when the end is recorded, no process of the execution is alive
+    let (conclusion, log, settled) = tokio::join!(
         stage::conclude(&context, run, &workspace, stage, &ended),
-        log::keep(&context, run, stage)
+        log::keep(&context, run, stage),
+        context.executor.settle(&directory)
     );
+    settled?;
     // a stage that could have written state is over only when that is kept
     let Conclusion { event, why, update } = conclusion?;
     let log = log?;

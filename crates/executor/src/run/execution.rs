@@ -5,7 +5,6 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -22,7 +21,7 @@ use crate::result::{ExecutionResult, Outcome, StepEnd, StepResult};
 use crate::run::Over;
 use crate::run::child::{self, Started};
 use crate::run::diagnostics::complain;
-use crate::run::events::{Events, Woken};
+use crate::run::events::{Answer, Events, Woken};
 use crate::run::log::Log;
 use crate::run::space::Space;
 use crate::run::wishes::Wishes;
@@ -56,6 +55,8 @@ pub(crate) struct Execution {
     pub(crate) state: State,
     /// Processes that outlived their step.
     pub(crate) swept: HashSet<procfs::Identity>,
+    /// Who wants to be told when it is over.
+    pub(crate) waiting: Vec<Answer>,
 }
 
 /// How a step ended, and what that means for the execution.
@@ -304,6 +305,10 @@ impl Execution {
         let mut answers = Vec::new();
         for (request, answer) in woken.requests {
             match &request {
+                Ok(Request::Wait) => {
+                    self.waiting.push(answer);
+                    continue;
+                }
                 Ok(Request::Interrupt { grace_ms }) => {
                     self.wishes.interrupt(now, Duration::from_millis(*grace_ms))
                 }
@@ -321,6 +326,15 @@ impl Execution {
                 None => Reply::Accepted(self.status()),
                 Some(why) => Reply::Refused { why },
             });
+        }
+    }
+
+    /// Tells those who wait that the result can be read.
+    pub(crate) fn tell_end(&mut self) {
+        // those who have asked since the last look
+        self.heed_until(Instant::now());
+        for answer in std::mem::take(&mut self.waiting) {
+            answer.send(&Reply::Accepted(self.status()));
         }
     }
 

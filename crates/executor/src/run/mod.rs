@@ -12,10 +12,12 @@ mod wishes;
 mod words;
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -49,6 +51,9 @@ const RESULT_PAUSE: Duration = Duration::from_millis(500);
 /// Space for the result that is set aside before the first step, in case the steps fill the disk.
 const RESULT_SPACE: u64 = 64 * 1024;
 
+/// Stands in place of the directory of an executor that is told later which it is.
+pub(crate) const STAND_BY: &str = "-";
+
 /// Runs the execution in `directory` in this process, and returns when it is over.
 ///
 /// To be called first thing in `main`, while the process has one thread and no runtime, no open file of its own and
@@ -57,9 +62,15 @@ const RESULT_SPACE: u64 = 64 * 1024;
 ///
 /// The exit code is 0 when the execution has a result, or belongs to another executor; 1 when it could not be
 /// claimed, or its result could not be written.
+///
+/// With `-` in place of a directory it waits until it is told one, or until its launcher is gone.
 pub fn run(directory: &Path) -> ExitCode {
     close_inherited_descriptors();
-    let prepared = Directory::new(directory).map_err(|error| error.to_string()).and_then(|directory| {
+    // fails only for the leader of a group, which leads a session or was started by hand
+    let _ = setsid();
+    let told = if directory == Path::new(STAND_BY) { told_directory() } else { Some(directory.to_owned()) };
+    let Some(directory) = told else { return ExitCode::SUCCESS };
+    let prepared = Directory::new(&directory).map_err(|error| error.to_string()).and_then(|directory| {
         detach(&directory)
             .map_err(|error| format!("cannot prepare the executor in {directory:?}: {error}"))?;
         Ok((take(&directory)?, directory))
@@ -100,16 +111,23 @@ fn close_inherited_descriptors() {
     }
 }
 
+/// The directory, from the standard input; `None` if the launcher is gone before it has told all of it.
+fn told_directory() -> Option<PathBuf> {
+    let mut told = Vec::new();
+    io::stdin().read_to_end(&mut told).ok()?;
+    let path = told.strip_suffix(b"\n")?;
+    Some(PathBuf::from(OsStr::from_bytes(path)))
+}
+
 /// Cuts the ties to whoever started this process, except for the handshake.
 fn detach(directory: &Directory) -> io::Result<()> {
-    // fails only for the leader of a group, which leads a session or was started by hand
-    let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
     let diagnostics =
         OpenOptions::new().append(true).create(true).mode(0o600).open(directory.diagnostics())?;
     rustix::stdio::dup2_stderr(&diagnostics)?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
-    rustix::process::chdir("/")?;
+    // for people who look at processes: one that stood by does not name the directory in its arguments
+    rustix::process::chdir(directory.path())?;
     Ok(())
 }
 
@@ -238,6 +256,7 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
                 wishes: Wishes::default(),
                 state: State { format: FORMAT, ..State::default() },
                 swept: HashSet::new(),
+                waiting: Vec::new(),
             };
             shake_hands(&Handshake::Claimed);
             let over = execution.run();
@@ -259,7 +278,13 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
     let file = reserved.ok();
     let started = Instant::now();
     loop {
-        match ResultFile::write(file.as_ref(), directory, &over) {
+        let written = ResultFile::publish(file.as_ref(), directory, &over).and_then(|()| {
+            if let Some(execution) = &mut execution {
+                execution.tell_end();
+            }
+            ResultFile::flush(file.as_ref(), directory, &over)
+        });
+        match written {
             Ok(()) => return Ok(()),
             Err(error) if started.elapsed() > RESULT_PATIENCE => {
                 return Err(format!("the result cannot be written: {error}; it is {:?}", over.result));
@@ -314,10 +339,13 @@ impl ResultFile {
         Ok(Self { file })
     }
 
-    fn write(reserved: Option<&Self>, directory: &Directory, over: &Over) -> io::Result<()> {
+    /// Gives the result its name.
+    fn publish(reserved: Option<&Self>, directory: &Directory, over: &Over) -> io::Result<()> {
         let Over { result, to_sync } = over;
         let Some(Self { file }) = reserved else {
-            sync_together(&to_sync.iter().flatten().collect::<Vec<_>>()).into_iter().collect::<io::Result<()>>()?;
+            sync_together(&to_sync.iter().flatten().collect::<Vec<_>>())
+                .into_iter()
+                .collect::<io::Result<()>>()?;
             return crate::directory::write_atomically(&directory.result(), result);
         };
         let content = serde_json::to_vec(result)?;
@@ -325,10 +353,15 @@ impl ResultFile {
         file.set_len(content.len() as u64)?;
         match fs::rename(temporary(directory), directory.result()) {
             // an attempt before this one got as far as here
-            Err(error) if error.kind() == io::ErrorKind::NotFound && directory.result().is_file() => {}
-            renamed => renamed?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && directory.result().is_file() => Ok(()),
+            renamed => renamed,
         }
-        let Some(to_sync) = to_sync else { return Ok(()) };
+    }
+
+    /// Has the disk keep it.
+    fn flush(reserved: Option<&Self>, directory: &Directory, over: &Over) -> io::Result<()> {
+        // one for which no space was reserved is durable since it has its name
+        let (Some(Self { file }), Some(to_sync)) = (reserved, &over.to_sync) else { return Ok(()) };
         // For the state that an apply wrote, in case that no daemon is there to take it, for the log, and for the result
         // and its name: without it an apply that ended well before a power cut would be one that was lost. All in one
         // turn; if the power goes before that, an incomplete result is none.

@@ -70,9 +70,11 @@ impl Daemon {
             path: std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()),
             home: std::env::var("HOME").unwrap_or_else(|_| config.server.data_dir.display().to_string()),
         };
+        let executor = LocalExecutor::default();
+        executor.stand_by();
         let (engine, actors) = Engine::start(Parts {
             store,
-            executor: Arc::new(LocalExecutor::default()),
+            executor: Arc::new(executor),
             config,
             // steps of an execution are started by the executor, which is this very program
             program: "/proc/self/exe".into(),
