@@ -70,10 +70,8 @@ async fn an_exit_code_of_continue_on_is_a_success() {
 async fn a_signal_is_told_in_words() {
     let bench = Bench::new();
     let result = bench.run(&bench.spec([shell("plan", "kill -9 $$")])).await;
-    assert_eq!(
-        why(&result.outcome).1,
-        "plan was killed by signal 9 (SIGKILL), perhaps by the kernel's out-of-memory killer"
-    );
+    let words = "plan was killed by signal 9 (SIGKILL), perhaps by the kernel's out-of-memory killer";
+    assert!(why(&result.outcome).1.starts_with(words), "{:?}", result.outcome);
     assert_eq!(result.steps[0].ended, StepEnd::Signaled { signal: 9 });
     assert!(!result.killed);
 }

@@ -314,6 +314,8 @@ async fn data_of_the_first_release_are_taken_over() {
     for statement in [
         "ALTER TABLE runs ADD COLUMN crash_count INTEGER NOT NULL DEFAULT 7",
         "ALTER TABLE runs DROP COLUMN logs",
+        "ALTER TABLE workspaces DROP COLUMN access",
+        "DROP INDEX runs_of_workspace_by_time_of_end",
         "DELETE FROM _sqlx_migrations WHERE version > 1",
     ] {
         sqlx::query(statement).execute(&mut shell).await.unwrap();
