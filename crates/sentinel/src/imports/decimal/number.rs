@@ -221,3 +221,54 @@ fn truncated(value: &BigDecimal) -> Option<i64> {
     }
     value.with_scale_round(0, RoundingMode::Down).to_i64()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A small decimal, and the integer it is when it is multiplied by ten to the 12th.
+    fn decimals() -> impl Strategy<Value = (Number, i128)> {
+        let coefficients = prop_oneof![Just(0i64), -20i64..20, -1_000_000i64..1_000_000];
+        (coefficients, -6i32..6).prop_filter_map("is a number", |(coefficient, exponent)| {
+            let scaled = i128::from(coefficient) * 10i128.pow((exponent + 12) as u32);
+            Some((Number::parse(&format!("{coefficient}e{exponent}"))?, scaled))
+        })
+    }
+
+    fn of_scaled(scaled: i128) -> Number {
+        Number::parse(&format!("{scaled}e-12")).unwrap()
+    }
+
+    fn same(a: &Number, b: &Number) -> bool {
+        a.compare(b) == Some(Ordering::Equal)
+    }
+
+    proptest! {
+        #[test]
+        fn decimals_calculate_as_integers_do((a, x) in decimals(), (b, y) in decimals()) {
+            prop_assert_eq!(a.compare(&b), Some(x.cmp(&y)));
+            prop_assert!(same(&a.add(&b), &of_scaled(x + y)));
+            prop_assert!(same(&a.add(&b.neg()), &of_scaled(x - y)));
+            prop_assert!(same(&a.abs(), &of_scaled(x.abs())));
+            let one = 10i128.pow(12);
+            prop_assert!(same(&a.floor(), &of_scaled(x.div_euclid(one) * one)));
+            prop_assert!(same(&a.ceil(), &of_scaled(-(-x).div_euclid(one) * one)));
+            if y != 0 {
+                prop_assert!(same(&a.remainder(&b), &of_scaled(x % y)));
+                // a product divided by a factor is the other factor
+                prop_assert!(same(&a.multiply(&b).divide(&b), &a));
+            }
+        }
+
+        #[test]
+        fn the_text_of_a_decimal_is_the_decimal((a, _) in decimals(), (b, _) in decimals()) {
+            for number in [a.add(&b), a.multiply(&b), a.divide(&b), a.neg()] {
+                let again = Number::parse(&number.text()).unwrap();
+                prop_assert_eq!(again.text(), number.text());
+                prop_assert!(number == Number::Nan || same(&again, &number));
+            }
+        }
+    }
+}
