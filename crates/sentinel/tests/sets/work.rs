@@ -252,3 +252,20 @@ fn an_error_does_not_repeat_all_of_what_was_given() {
         assert!(error.notes().iter().all(|note| note.len() < 500), "{expression}");
     }
 }
+
+/// The distance of two names takes the product of their lengths.
+#[test]
+fn a_long_name_is_not_compared_with_others() {
+    let long = "x".repeat(1 << 20);
+    for source in [format!("{long} = 1\nmain = {long}y"), format!("{long} = 1\nmain = xy")] {
+        let Outcome::Errored(error) = run(&source, Limits::default(), &[]).outcome else {
+            panic!("it passed")
+        };
+        assert!(error.message().starts_with("unknown identifier"), "{error}");
+        assert!(error.message().len() < 20_000);
+    }
+    let source = format!("import \"{long}\" as x\nmain = true");
+    assert!(kind_of(&source, Limits::default(), &[]).is_some());
+    let policy = format!("policy \"a\" {{\n {} = 1\n}}", "x".repeat(1 << 19));
+    assert!(sentinel::Config::parse("s.hcl", &policy).is_err());
+}
