@@ -136,3 +136,55 @@ async fn logs_and_plans_are_blobs_when_their_run_is_over_and_lie_nowhere_else() 
         .unwrap();
     assert_eq!(String::from_utf8(plans.stdout).unwrap().lines().count(), 1);
 }
+
+/// Terraform quotes the value, and the line of the file that it came from.
+const REFUSED_SECRET: &str = r#"
+variable "password" {
+  type      = string
+  sensitive = true
+  validation {
+    condition     = length(var.password) > 100
+    error_message = "too short"
+  }
+}
+"#;
+
+#[tokio::test]
+async fn a_sensitive_value_that_terraform_quotes_is_starred_out_of_the_log() {
+    let world = Setup::new()
+        .workspace_with("net", REFUSED_SECRET, |workspace| {
+            workspace.with("sensitive_variables = {\n    password = \"hunter2-and-more\"\n  }")
+        })
+        .start();
+    let run = world.queue("net").await;
+    // read while it is written, as well as afterwards
+    let mut followed = Vec::new();
+    let mut updates = world.client("reader").follow_log(&run.id, Stage::Plan, 0);
+    while let Some(update) = futures::StreamExt::next(&mut updates).await {
+        if let client::Update::New(chunk) = update.expect("it can be followed") {
+            followed.extend(chunk.bytes);
+        }
+    }
+    world.reaches(&run, "Plan Errored").await;
+    let log = world.log(&run, Stage::Plan).await;
+    assert!(log.contains("too short") && log.contains("****************"), "{log}");
+    assert_eq!(String::from_utf8_lossy(&followed), log, "whoever follows it sees the same");
+    // what the run needed goes when it is over, and its log stays
+    crate::support::wait_for("the value is nowhere any more", async || {
+        let has_value = |file: &std::path::PathBuf| {
+            std::fs::read(file).is_ok_and(|content| String::from_utf8_lossy(&content).contains("hunter2"))
+        };
+        let data = world.data_dir();
+        let found =
+            ["runs", "blobs"].iter().flat_map(|folder| walk(&data.join(folder))).any(|file| has_value(&file));
+        (!found).then_some(())
+    })
+    .await;
+}
+
+/// Every file below a folder.
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let entries = entries.flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}

@@ -4,17 +4,14 @@
 //! before it does: so whoever reads the record first and the file's length then never sees an end mark
 //! before the last byte.
 
-use std::fs::File;
-use std::io::{self, SeekFrom};
+use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
+use engine::Log;
 use futures::{StreamExt as _, stream};
-use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
-use tokio_util::io::ReaderStream;
 
 /// The start of a log.
 const STX: u8 = 0x02;
@@ -74,44 +71,42 @@ impl Part {
     }
 }
 
-/// How many bytes the log has; 0 if there is none yet.
-pub(crate) fn file_len(file: Option<&File>) -> io::Result<u64> {
-    file.map_or(Ok(0), |file| file.metadata().map(|metadata| metadata.len()))
-}
-
-/// A part of the file, at most `limit` bytes from `offset`; fewer only at its end.
-pub(crate) async fn read(file: &Arc<File>, offset: u64, limit: u64) -> io::Result<Bytes> {
-    let file = Arc::clone(file);
-    tokio::task::spawn_blocking(move || read_at(&file, offset, limit)).await.map_err(io::Error::other)?
-}
-
-fn read_at(file: &File, offset: u64, limit: u64) -> io::Result<Bytes> {
-    let there = file.metadata()?.len().saturating_sub(offset).min(limit);
-    let mut bytes = vec![0; usize::try_from(there).map_err(io::Error::other)?];
-    file.read_exact_at(&mut bytes, offset)?;
-    Ok(bytes.into())
+/// A part of the log, at most `limit` bytes from `offset`; fewer only at its end.
+pub(crate) async fn read(log: &Arc<Log>, offset: u64, limit: u64) -> io::Result<Bytes> {
+    let log = Arc::clone(log);
+    let read = tokio::task::spawn_blocking(move || log.read(offset, limit).map(Bytes::from));
+    read.await.map_err(io::Error::other)?
 }
 
 /// The part as a body. Small ones are read at once; a large one is passed on piece by piece, so that a
 /// log of any size takes no memory.
-pub(crate) async fn body(file: Option<File>, part: Part) -> io::Result<Body> {
+pub(crate) async fn body(log: Option<Log>, part: Part) -> io::Result<Body> {
     let mark = |there: bool, byte: u8| there.then(|| Bytes::copy_from_slice(&[byte]));
     let (stx, etx) = (mark(part.stx, STX), mark(part.etx, ETX));
-    let wanted = part.file.end - part.file.start;
-    let file = match file {
-        Some(file) if wanted > MAX_LIMIT => file,
-        file => {
-            let bytes = match file {
-                Some(file) if wanted > 0 => read(&Arc::new(file), part.file.start, wanted).await?,
+    let Range { start, end } = part.file;
+    let log = log.map(Arc::new);
+    let log = match log {
+        Some(log) if end - start > MAX_LIMIT => log,
+        log => {
+            let bytes = match log {
+                Some(log) if end > start => read(&log, start, end - start).await?,
                 _ => Bytes::new(),
             };
             let whole: Vec<u8> = [stx, Some(bytes), etx].into_iter().flatten().flatten().collect();
             return Ok(whole.into());
         }
     };
-    let mut file = tokio::fs::File::from_std(file);
-    file.seek(SeekFrom::Start(part.file.start)).await?;
-    let pieces = ReaderStream::with_capacity(file.take(wanted), 64 * 1024);
+    let pieces = stream::try_unfold((log, start), move |(log, offset)| async move {
+        if offset >= end {
+            return Ok(None);
+        }
+        let piece = read(&log, offset, (end - offset).min(MAX_LIMIT)).await?;
+        if piece.is_empty() {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+        let next = offset + piece.len() as u64;
+        Ok(Some((piece, (log, next))))
+    });
     let marked = |mark: Option<Bytes>| stream::iter(mark.map(Ok));
     Ok(Body::from_stream(marked(stx).chain(pieces).chain(marked(etx))))
 }
@@ -201,8 +196,8 @@ mod tests {
         let path = folder.path().join("log");
         let file: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
         std::fs::write(&path, &file).unwrap();
-        let open = || File::open(&path).ok();
-        let framed = Framed::new(file_len(open().as_ref()).unwrap(), true);
+        let open = || Some(Log::from(std::fs::File::open(&path).unwrap()));
+        let framed = Framed::new(open().unwrap().len(true).unwrap(), true);
         let expected = whole(&file, true);
         assert_eq!(collected(body(open(), framed.part(0, None)).await.unwrap()).await, expected);
         let mut pieces = Vec::new();
@@ -221,7 +216,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_log_that_was_never_begun_is_two_marks() {
-        assert_eq!(file_len(None).unwrap(), 0);
         let body = body(None, Framed::new(0, true).part(0, None)).await.unwrap();
         assert_eq!(collected(body).await, [STX, ETX]);
     }

@@ -1,14 +1,88 @@
 //! The log of a stage, wherever it is: beside its execution until that is over, and a blob from then on.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::FileExt as _;
 
 use lifecycle::Stage;
 use store::{Digest, Run};
 
 use crate::context::Context;
+use crate::mask::Mask;
 use crate::stage::StageError;
 use crate::{Engine, RunDir};
+
+/// An open log. Values of sensitive variables are starred out of what is read, byte for byte.
+#[derive(Debug)]
+pub struct Log {
+    file: File,
+    mask: Option<Mask>,
+}
+
+/// A log that hides nothing.
+impl From<File> for Log {
+    fn from(file: File) -> Self {
+        Self { file, mask: None }
+    }
+}
+
+impl Log {
+    /// How many bytes of it can be read. Unless it is `over`, its end is held back as long as that may be the beginning of
+    /// what is starred out.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn len(&self, over: bool) -> io::Result<u64> {
+        let length = self.file.metadata()?.len();
+        let Some(mask) = self.mask.as_ref().filter(|_| !over) else { return Ok(length) };
+        let from = length.saturating_sub(mask.margin() as u64);
+        let held = mask.unfinished(&self.bytes(from, length)?);
+        Ok(length - held as u64)
+    }
+
+    /// At most `limit` bytes from `offset`; fewer only at its end.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn read(&self, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
+        let length = self.file.metadata()?.len();
+        let end = offset.saturating_add(limit).min(length);
+        if offset >= end {
+            return Ok(Vec::new());
+        }
+        let Some(mask) = &self.mask else { return self.bytes(offset, end) };
+        // what reaches in from either side has to be seen as a whole
+        let margin = mask.margin() as u64;
+        let from = offset.saturating_sub(margin);
+        let mut bytes = self.bytes(from, end.saturating_add(margin).min(length))?;
+        mask.apply(&mut bytes);
+        let place = |at: u64| usize::try_from(at - from).map_err(io::Error::other);
+        bytes.truncate(place(end)?);
+        Ok(bytes.split_off(place(offset)?))
+    }
+
+    fn bytes(&self, from: u64, to: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(to - from).map_err(io::Error::other)?];
+        self.file.read_exact_at(&mut bytes, from)?;
+        Ok(bytes)
+    }
+}
+
+/// What is not to be seen in the run's logs, as the configuration is now.
+async fn mask(context: &Context, run: &Run) -> Result<Option<Mask>, store::Error> {
+    let config = context.config();
+    let has_any = |workspace: &config::WorkspaceConfig| {
+        !workspace.sensitive_variables.is_empty() || !workspace.sensitive_environment.is_empty()
+    };
+    if !config.workspaces.values().any(has_any) {
+        return Ok(None);
+    }
+    let workspace = context.store.workspace(run.workspace).await?;
+    Ok(config
+        .workspaces
+        .get(&workspace.name)
+        .and_then(|settings| Mask::new(settings, &run.options.variables)))
+}
 
 impl Engine {
     /// Opens the log of a stage; `None` if there is none, or none yet. What was opened can be read on whatever
@@ -18,7 +92,13 @@ impl Engine {
     ///
     /// # Errors
     /// [`store::Error`]: the log or the record can't be read.
-    pub async fn open_log(&self, run: &Run, stage: Stage) -> Result<Option<File>, store::Error> {
+    pub async fn open_log(&self, run: &Run, stage: Stage) -> Result<Option<Log>, store::Error> {
+        let file = self.open_log_file(run, stage).await?;
+        let Some(file) = file else { return Ok(None) };
+        Ok(Some(Log { file, mask: mask(&self.context, run).await? }))
+    }
+
+    async fn open_log_file(&self, run: &Run, stage: Stage) -> Result<Option<File>, store::Error> {
         let Context { store, data_dir, .. } = &*self.context;
         let blob = async |run: &Run| match run.logs.get(&stage) {
             Some(digest) => Ok(Some(store.blobs().open(*digest).await?.into_std().await)),
@@ -48,7 +128,16 @@ pub(crate) async fn keep(
     // an execution that was taken back has written nothing
     match tokio::fs::try_exists(&path).await {
         Ok(false) => Ok(None),
-        Ok(true) => Ok(Some((stage, context.store.blobs().adopt_file(path).await?.digest))),
+        Ok(true) => {
+            if let Some(mask) = mask(context, run).await? {
+                // it outlives the settings that say what is sensitive
+                let file = path.clone();
+                let masked = move || mask.rewrite(&OpenOptions::new().read(true).write(true).open(file)?);
+                let masked = tokio::task::spawn_blocking(masked).await.map_err(io::Error::other);
+                masked.flatten().map_err(|error| StageError::file("write", &path, &error))?;
+            }
+            Ok(Some((stage, context.store.blobs().adopt_file(path).await?.digest)))
+        }
         Err(error) => Err(StageError::file("read", &path, &error)),
     }
 }

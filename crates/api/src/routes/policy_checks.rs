@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::{Run, Workspace};
 
 use super::Reader;
-use crate::document::policy_check;
+use crate::document::{policy_check, stage};
 use crate::ground::{ApiError, Comment, Document, Id, Resource, Result};
 use crate::{ApiState, log};
 
@@ -54,7 +54,8 @@ async fn read(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<Document> 
 async fn output(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<impl IntoResponse> {
     let (run, _) = found(&reader, check).await?;
     let file = reader.api.engine().open_log(&run, Stage::PolicyCheck).await?;
-    let length = log::file_len(file.as_ref())?;
+    let over = stage::is_over(&run, Stage::PolicyCheck, true);
+    let length = file.as_ref().map_or(Ok(0), |log| log.len(over))?;
     let body = log::body(file, log::Part::raw(length)).await?;
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body))
 }

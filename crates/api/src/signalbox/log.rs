@@ -1,6 +1,5 @@
 //! A log as it grows. Offsets are of the file itself: no marks.
 
-use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use engine::Log;
 use lifecycle::Stage;
 use lifecycle::id::RunId;
 use serde_json::json;
@@ -48,7 +48,7 @@ struct Follower {
     run: RunId,
     stage: Stage,
     /// Kept open from when there is one: it stays the same file, whatever its name.
-    file: Option<Arc<File>>,
+    file: Option<Arc<Log>>,
     offset: u64,
 }
 
@@ -63,7 +63,7 @@ impl Follower {
             let reader = Reader { api: self.api.clone(), user };
             let (run, workspace) = reader.run(self.run).await?;
             let over = is_over(&run, self.stage, reader.user.policies(&workspace));
-            let length = self.pass_on(&run, &outlet).await?;
+            let length = self.pass_on(&run, over, &outlet).await?;
             if over {
                 return outlet.send("end", None, &json!({ "offset": length })).await;
             }
@@ -75,18 +75,18 @@ impl Follower {
                     () = &mut reread => break,
                     _ = look.tick(), if works => {}
                 }
-                self.pass_on(&run, &outlet).await?;
+                self.pass_on(&run, false, &outlet).await?;
             }
         }
     }
 
     /// Sends what has come since, and says how long the file is.
-    async fn pass_on(&mut self, run: &Run, outlet: &Outlet) -> Result<u64, Broken> {
+    async fn pass_on(&mut self, run: &Run, over: bool, outlet: &Outlet) -> Result<u64, Broken> {
         if self.file.is_none() {
             self.file = self.api.engine().open_log(run, self.stage).await?.map(Arc::new);
         }
         let Some(file) = &self.file else { return Ok(0) };
-        let length = log::file_len(Some(file))?;
+        let length = file.len(over)?;
         while self.offset < length {
             let bytes = log::read(file, self.offset, log::MAX_LIMIT).await?;
             if bytes.is_empty() {

@@ -1,0 +1,241 @@
+//! Keeps the values of sensitive variables out of logs.
+//!
+//! Terraform hides them in plans, but not everywhere: of a value that fails a validation it quotes the line of the file
+//! and the value itself, whatever way it came. So known values are starred out where a log is read, byte for byte,
+//! which leaves every offset as it is; and in the file when its stage has ended, since logs outlive the settings.
+//!
+//! It is a net and no wall: a value that a configuration encodes, splits or prints as a part of something else is not
+//! found, and one of less than [`LEAST`] bytes is not looked for, since it would star out half of every log.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use config::WorkspaceConfig;
+use serde_json::Value;
+use store::RunVariable;
+
+use crate::variables;
+
+/// Values of fewer bytes are not looked for.
+const LEAST: usize = 6;
+/// Lines of a value, a key for instance, are looked for by themselves if they have this many bytes.
+const LEAST_OF_A_LINE: usize = 16;
+/// What is read at once when a file is masked.
+const PIECE: usize = 1024 * 1024;
+
+/// The values that are not to be seen in a run's logs.
+pub(crate) struct Mask {
+    patterns: AhoCorasick,
+    /// The length of the longest.
+    longest: usize,
+    values: Vec<Vec<u8>>,
+}
+
+impl std::fmt::Debug for Mask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Mask(of {})", self.values.len())
+    }
+}
+
+impl Mask {
+    /// The sensitive values of the workspace, and those that the run has for variables that are sensitive there.
+    /// `None` if there is nothing to look for.
+    pub(crate) fn new(workspace: &WorkspaceConfig, own: &[RunVariable]) -> Option<Self> {
+        let mut texts = Vec::new();
+        workspace.sensitive_variables.values().for_each(|value| leaves(value.expose(), &mut texts));
+        texts.extend(workspace.sensitive_environment.values().map(|value| value.expose().clone()));
+        for variable in own.iter().filter(|own| workspace.sensitive_variables.contains_key(&own.key)) {
+            if let Ok(value) = variables::literal(&variable.value) {
+                leaves(&value, &mut texts);
+            }
+        }
+        Self::of(texts.iter().flat_map(|text| spellings(text)).collect())
+    }
+
+    fn of(mut values: Vec<Vec<u8>>) -> Option<Self> {
+        values.retain(|value| value.len() >= LEAST);
+        values.sort_unstable();
+        values.dedup();
+        let longest = values.iter().map(Vec::len).max()?;
+        // overlapping matches are found whatever was read before
+        let patterns = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&values).ok()?;
+        Some(Self { patterns, longest, values })
+    }
+
+    /// How many bytes before and after a piece have to be known to mask it.
+    pub(crate) fn margin(&self) -> usize {
+        self.longest - 1
+    }
+
+    /// Stars out what is found in `bytes`, and says whether anything was. At its ends something may begin or go on that
+    /// is not found.
+    pub(crate) fn apply(&self, bytes: &mut [u8]) -> bool {
+        let found: Vec<Range<usize>> =
+            self.patterns.find_overlapping_iter(&*bytes).map(|found| found.range()).collect();
+        for range in &found {
+            bytes[range.clone()].fill(b'*');
+        }
+        !found.is_empty()
+    }
+
+    /// How many bytes at the end of a log that is still written could be the beginning of a value.
+    pub(crate) fn unfinished(&self, tail: &[u8]) -> usize {
+        let starts = |length: &usize| {
+            self.values.iter().any(|value| value.len() > *length && tail.ends_with(&value[..*length]))
+        };
+        (1..self.longest.min(tail.len() + 1)).rev().find(starts).unwrap_or(0)
+    }
+
+    /// Stars the values out of a file that nobody writes to any more.
+    ///
+    /// # Errors
+    /// When it can't be read or written; what was done so far stays.
+    pub(crate) fn rewrite(&self, file: &File) -> io::Result<()> {
+        let length = file.metadata()?.len();
+        let mut offset = 0;
+        let mut piece = Vec::new();
+        while offset < length {
+            let wanted = usize::try_from(length - offset).unwrap_or(usize::MAX).min(PIECE + self.margin());
+            piece.resize(wanted, 0);
+            file.read_exact_at(&mut piece, offset)?;
+            if self.apply(&mut piece) {
+                file.write_all_at(&piece, offset)?;
+            }
+            offset += PIECE as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Every text and number in a value.
+fn leaves(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(number) => texts.push(number.to_string()),
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, texts)),
+        Value::Object(entries) => entries.values().for_each(|entry| leaves(entry, texts)),
+    }
+}
+
+/// How a text may stand in a log: as it is, as JSON and as terraform's language quote it, and by its lines.
+fn spellings(text: &str) -> Vec<Vec<u8>> {
+    let json = Value::from(text).to_string();
+    let json = json.trim_matches('"').to_owned();
+    let quoted = json.replace("${", "$${").replace("%{", "%%{");
+    let lines = text.lines().filter(|line| text.contains('\n') && line.trim().len() >= LEAST_OF_A_LINE);
+    let lines = lines.map(|line| Cow::Borrowed(line.trim()));
+    [Cow::Borrowed(text), Cow::Owned(json), Cow::Owned(quoted)]
+        .into_iter()
+        .chain(lines)
+        .map(|spelling| spelling.into_owned().into_bytes())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn mask(values: &[&str]) -> Mask {
+        Mask::of(values.iter().flat_map(|value| spellings(value)).collect()).unwrap()
+    }
+
+    fn masked(values: &[&str], text: &str) -> String {
+        let mut bytes = text.as_bytes().to_vec();
+        mask(values).apply(&mut bytes);
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_value_is_starred_out_in_every_way_that_terraform_quotes_it() {
+        let table = [
+            ("hunter2", r#"var.a is "hunter2""#, r#"var.a is "*******""#),
+            ("a\"b${c}d", r#"is "a\"b$${c}d""#, r#"is "**********""#),
+            ("a\"b${c}d", r#"{"a": "a\"b${c}d"}"#, r#"{"a": "*********"}"#),
+            ("line of a key 01\nline of a key 02", "  line of a key 02\n", "  ****************\n"),
+            ("abcabc", "abcabcabc", "*********"),
+            ("hunter2", "hunter", "hunter"),
+        ];
+        for (value, text, expected) in table {
+            assert_eq!(masked(&[value], text), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_and_parts_of_values_are_looked_for_and_short_ones_are_not() {
+        let mut texts = Vec::new();
+        leaves(
+            &serde_json::json!({ "pin": 123_456, "on": true, "list": ["secret-1", null, "no"] }),
+            &mut texts,
+        );
+        assert_eq!(texts, ["secret-1", "no", "123456"]);
+        assert!(Mask::of(vec![b"short".to_vec(), Vec::new()]).is_none());
+    }
+
+    #[test]
+    fn what_may_become_a_value_is_held_back() {
+        let mask = mask(&["hunter2", "secret"]);
+        for (tail, held) in [
+            ("is hunt", 4),
+            ("is hunter", 6),
+            ("is hunter2", 0),
+            ("s", 1),
+            ("secre", 5),
+            ("", 0),
+            ("is x", 0),
+        ] {
+            assert_eq!(mask.unfinished(tail.as_bytes()), held, "{tail}");
+        }
+    }
+
+    #[test]
+    fn a_mask_does_not_show_its_values() {
+        assert_eq!(format!("{:?}", mask(&["hunter2"])), "Mask(of 1)");
+    }
+
+    proptest! {
+        /// However a log is cut into pieces, what comes out is the whole log masked at once.
+        #[test]
+        fn a_value_is_found_across_the_borders_of_pieces(
+            text in "[abc]{0,80}",
+            values in prop::collection::vec("[abc]{6,9}", 1..4),
+            size in 1_usize..20,
+        ) {
+            let values: Vec<&str> = values.iter().map(String::as_str).collect();
+            let mask = mask(&values);
+            let mut whole = text.clone().into_bytes();
+            mask.apply(&mut whole);
+            let bytes = text.as_bytes();
+            let mut pieces = Vec::new();
+            for start in (0..bytes.len()).step_by(size) {
+                let end = (start + size).min(bytes.len());
+                let (from, to) = (start.saturating_sub(mask.margin()), (end + mask.margin()).min(bytes.len()));
+                let mut window = bytes[from..to].to_vec();
+                mask.apply(&mut window);
+                pieces.extend_from_slice(&window[start - from..end - from]);
+            }
+            prop_assert_eq!(&pieces, &whole);
+        }
+    }
+
+    /// Whatever stands at the borders of what is read at once.
+    #[test]
+    fn a_file_is_masked_in_place() {
+        for before in 0..9 {
+            let file = tempfile::tempfile().unwrap();
+            let mut content = vec![b'x'; PIECE - before];
+            content.extend_from_slice(b"hunter2 hunter2");
+            file.write_all_at(&content, 0).unwrap();
+            mask(&["hunter2"]).rewrite(&file).unwrap();
+            let mut left = vec![0; content.len()];
+            file.read_exact_at(&mut left, 0).unwrap();
+            assert!(left.ends_with(b"x******* *******"), "{before}");
+        }
+    }
+}
