@@ -11,16 +11,19 @@ use crate::standin;
 /// A line of the table: what, and how much.
 pub(crate) type Rows = Vec<(String, String)>;
 
-const MAIN: &str = "resource \"terraform_data\" \"thing\" {\n  input = timestamp()\n}\n";
+/// So many resources, each of which every plan changes.
+fn main_tf(resources: usize) -> String {
+    format!("resource \"terraform_data\" \"thing\" {{\n  count = {resources}\n  input = timestamp()\n}}\n")
+}
 
 fn directory() -> anyhow::Result<tempfile::TempDir> {
     Ok(tempfile::Builder::new().prefix("signalbox-bench-").tempdir()?)
 }
 
-fn source(dir: &Path) -> anyhow::Result<PathBuf> {
+fn source(dir: &Path, resources: usize) -> anyhow::Result<PathBuf> {
     let source = dir.join("source");
     std::fs::create_dir_all(&source)?;
-    std::fs::write(source.join("main.tf"), MAIN)?;
+    std::fs::write(source.join("main.tf"), main_tf(resources))?;
     Ok(source)
 }
 
@@ -33,11 +36,19 @@ pub(crate) fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
-/// A whole run through the daemon against the same terraform commands in a shell, alternately.
+/// A whole run through the daemon against the same terraform commands in a shell, alternately; with one resource, which
+/// is the least that terraform can do, and with as many as a workspace may well have.
 pub(crate) async fn overhead(rows: &mut Rows) -> anyhow::Result<()> {
+    for resources in [1, 300] {
+        overhead_with(resources, rows).await?;
+    }
+    Ok(())
+}
+
+async fn overhead_with(resources: usize, rows: &mut Rows) -> anyhow::Result<()> {
     const ROUNDS: usize = 15;
     let dir = directory()?;
-    let source = source(dir.path())?;
+    let source = source(dir.path(), resources)?;
     let shell_dir = dir.path().join("shell");
     let workspace = Workspace { name: "bench".into(), source: &source, terraform: Path::new("terraform") };
     let daemon = Daemon::start(dir, 2, &[workspace]).await?;
@@ -56,10 +67,11 @@ pub(crate) async fn overhead(rows: &mut Rows) -> anyhow::Result<()> {
         }
     }
     let (with, without) = (median(with), median(without));
-    rows.push((format!("a run through the daemon (median of {ROUNDS})"), milliseconds(with)));
-    rows.push(("the same terraform commands in a shell".into(), milliseconds(without)));
+    let of = format!("{resources} resource{}", if resources == 1 { "" } else { "s" });
+    rows.push((format!("a run through the daemon, {of} (median of {ROUNDS})"), milliseconds(with)));
+    rows.push(("  the same terraform commands in a shell".into(), milliseconds(without)));
     let ratio = with.as_secs_f64() / without.as_secs_f64();
-    rows.push(("ratio (target 1.10)".into(), format!("{ratio:.3}")));
+    rows.push(("  ratio (target 1.10)".into(), format!("{ratio:.3}")));
     Ok(())
 }
 
@@ -93,7 +105,7 @@ fn shell_run(source: &Path, dir: &Path) -> anyhow::Result<Duration> {
 pub(crate) async fn confirm_latency(rows: &mut Rows) -> anyhow::Result<()> {
     const ROUNDS: usize = 30;
     let dir = directory()?;
-    let source = source(dir.path())?;
+    let source = source(dir.path(), 1)?;
     let note = dir.path().join("note");
     let terraform = standin::noting(dir.path(), &note)?;
     let daemon =
@@ -120,7 +132,7 @@ pub(crate) async fn throughput(rows: &mut Rows) -> anyhow::Result<()> {
     const WORKSPACES: usize = 50;
     const RUNS_EACH: usize = 6;
     let dir = directory()?;
-    let source = source(dir.path())?;
+    let source = source(dir.path(), 1)?;
     let terraform = standin::at_once(dir.path())?;
     let workspaces: Vec<_> = (0..WORKSPACES)
         .map(|n| Workspace { name: format!("bench-{n}"), source: &source, terraform: &terraform })
@@ -152,7 +164,7 @@ pub(crate) async fn throughput(rows: &mut Rows) -> anyhow::Result<()> {
 pub(crate) async fn resident_memory(rows: &mut Rows) -> anyhow::Result<()> {
     for count in [1_usize, 1000] {
         let dir = directory()?;
-        let source = source(dir.path())?;
+        let source = source(dir.path(), 1)?;
         let workspaces: Vec<_> = (0..count)
             .map(|n| Workspace {
                 name: format!("bench-{n}"),
