@@ -351,6 +351,14 @@ fn terraform_runs_in_a_folder_of_a_directory_and_modules_lie_beside_it() {
     place.write("modules/x/main.tf", "# x\n");
     place.write("modules/x/terraform.tfstate", "{}");
     let in_folder = |folder: &str| TakeRequest { working_directory: folder.into(), ..place.directory() };
+    for folder in ["nope", "live/main.tf"] {
+        let error = refused(&in_folder(folder));
+        assert!(matches!(&error, Error::NoSuchPath { path, .. } if path == folder), "{folder}: {error}");
+    }
+    for folder in ["..", "a/../..", "/a"] {
+        let error = refused(&in_folder(folder));
+        assert!(matches!(&error, Error::WorkingDirectory(path) if path == folder), "{folder}: {error}");
+    }
     let (report, log) = taken(&in_folder("./live/"));
     assert_eq!(report.root, place.work().join("live"));
     assert!(log.contains(&format!("Configuration: {}, in live", place.source().display())), "{log}");
@@ -362,12 +370,4 @@ fn terraform_runs_in_a_folder_of_a_directory_and_modules_lie_beside_it() {
         expected.map(PathBuf::from),
         "a state is left out where terraform runs, and there alone"
     );
-    for folder in ["nope", "live/main.tf"] {
-        let error = refused(&in_folder(folder));
-        assert!(matches!(&error, Error::NoSuchPath { path, .. } if path == folder), "{folder}: {error}");
-    }
-    for folder in ["..", "a/../..", "/a"] {
-        let error = refused(&in_folder(folder));
-        assert!(matches!(&error, Error::WorkingDirectory(path) if path == folder), "{folder}: {error}");
-    }
 }
