@@ -214,7 +214,8 @@ fn space_between(line: &[Piece<'_>], at: usize) -> bool {
         return false;
     }
     if left.is(Op::Dot) || right.is(Op::Dot) {
-        return false;
+        // `0 .a` without its blank would be a number that runs into a word
+        return right.is(Op::Dot) && matches!(left.tok, Some(Tok::Int(_)));
     }
     if right.is(Op::Colon) || left.mark == Some(Mark::SliceColon) {
         return false;

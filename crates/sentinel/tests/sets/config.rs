@@ -375,6 +375,22 @@ fn a_file_that_is_nested_without_end_is_refused() {
     assert!(Config::parse("s.hcl", &conditions).is_err());
 }
 
+/// The parser takes twice as long for each: thirty would take longer than anybody waits.
+#[test]
+fn brackets_behind_operators_are_refused_before_they_are_parsed() {
+    for operator in ["/", "-", " - ", "==", " && ", "+", "*", " - /* x */ "] {
+        for opening in ["(", "[", "{a="] {
+            let text = format!("p = {}a!*", format!("1{operator}2{operator}{opening}").repeat(30));
+            let error = Config::parse("s.hcl", &text).unwrap_err();
+            assert!(
+                error.message().contains("an operator cannot be used here"),
+                "{text}: {}",
+                error.message()
+            );
+        }
+    }
+}
+
 #[test]
 fn brackets_in_strings_and_comments_are_not_nesting() {
     let text =

@@ -16,6 +16,7 @@ fn spaces_between_tokens() {
     check("f ( a,b )", "f(a, b)\n");
     check("l [ 1 : 2 ]", "l[1:2]\n");
     check("m [ \"a\" ] . b", "m[\"a\"].b\n");
+    check("x = 0 . a", "x = 0 .a\n");
     check("x = - 1", "x = -1\n");
     check("x = ! a and not  b", "x = !a and not b\n");
     check("x = (a  or b)", "x = (a or b)\n");
