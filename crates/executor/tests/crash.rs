@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use executor::{Executor, Launched, Observation, Outcome, SalvagedFile};
+use executor::{Executor, Launched, Observation, Outcome, SalvagedFile, Stdout};
 use support::{Bench, example, is_alive, shell, signal, until};
 
 const UNTIL_END: &str = "echo $$ > pid; until test -e end; do sleep 0.02; done; echo done";
@@ -168,6 +168,29 @@ async fn a_claim_that_was_never_completed_claims_nothing() {
     std::fs::write(bench.directory().join("claim.json"), "").unwrap();
     assert_eq!(bench.executor.attach(&bench.directory()).await.unwrap(), Observation::NotStarted);
     assert_eq!(bench.run(&bench.spec([shell("a", "true")])).await.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn what_a_repeated_execution_writes_does_not_reach_what_was_kept_of_it_before() {
+    let bench = Bench::new();
+    let mut made = shell("make", "echo said again; echo made again > made");
+    made.must_write = vec!["made".into()];
+    let mut shown = shell("show", "echo shown again");
+    shown.stdout = Stdout::File("shown".into());
+    let mut spec = bench.spec([made, shown]);
+    spec.repeatable = true;
+    std::fs::create_dir_all(bench.directory()).unwrap();
+    std::fs::write(bench.directory().join("claim.json"), "").unwrap();
+    let files = [bench.directory().join("log"), bench.file("made"), bench.file("shown")];
+    for (number, file) in files.iter().enumerate() {
+        std::fs::write(file, "before").unwrap();
+        std::fs::hard_link(file, bench.file(&format!("kept-{number}"))).unwrap();
+    }
+    assert_eq!(bench.run(&spec).await.outcome, Outcome::Succeeded);
+    for (number, (file, now)) in files.iter().zip(["said again", "made again", "shown again"]).enumerate() {
+        assert_eq!(std::fs::read_to_string(file).unwrap().trim_end(), now);
+        assert_eq!(bench.read(&format!("kept-{number}")), "before", "{}", file.display());
+    }
 }
 
 #[tokio::test]

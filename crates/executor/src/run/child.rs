@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit, setrlimit};
 
-use crate::directory::private_file;
+use crate::directory::{private_file, remove};
 use crate::procfs;
 use crate::record::{Claim, MARK};
 use crate::run::diagnostics::complain;
@@ -51,6 +51,10 @@ pub(crate) fn start(spec: &Spec, claim: &Claim, log: &Log, step: &Step) -> Resul
     }
     let cannot = |why: String| format!("{} cannot start: {why}", step.name);
     let program = program::resolve(spec, &step.program).map_err(cannot)?;
+    if spec.repeatable {
+        clear(spec, step)
+            .map_err(|error| cannot(format!("what was made before cannot be removed: {error}")))?;
+    }
     let output = match &step.stdout {
         Stdout::Log => None,
         Stdout::File(path) => {
@@ -89,6 +93,16 @@ pub(crate) fn start(spec: &Spec, claim: &Claim, log: &Log, step: &Step) -> Resul
     // dropping the handle neither ends the child nor reaps it
     let child = spawned.map_err(|why| cannot(format!("{} {why}", program.display())))?;
     Ok(Started { pid: child.id(), output, before })
+}
+
+/// Removes what the step made when it ran before, in an execution whose claim was lost in a power cut: its files may
+/// have got other names since, under which they must stay as they are.
+fn clear(spec: &Spec, step: &Step) -> io::Result<()> {
+    let output = match &step.stdout {
+        Stdout::Log => None,
+        Stdout::File(path) => Some(path),
+    };
+    step.must_write.iter().chain(output).try_for_each(|path| remove(&spec.resolve(path)))
 }
 
 impl Started {

@@ -1,6 +1,6 @@
 //! The log that the steps write to, and the executor's own words in it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::process::Stdio;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+use crate::directory::remove;
 use crate::run::diagnostics::complain;
 
 /// One open file description that every step writes to, so that the order of its output is kept.
@@ -17,11 +18,11 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
-        // what a repeatable execution had written before a power cut that took its claim
-        if file.metadata()?.len() > 0 {
-            file.set_len(0)?;
+        // what a repeatable execution had written before a power cut that took its claim; it may be kept under another name
+        if fs::symlink_metadata(path).is_ok_and(|left| left.is_file()) {
+            remove(path)?;
         }
+        let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         Ok(Self { file })
     }
 
