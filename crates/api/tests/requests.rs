@@ -212,6 +212,15 @@ async fn a_body_that_can_not_be_read_is_refused_by_what_is_wrong_with_it() {
 }
 
 #[tokio::test]
+async fn the_body_of_a_state_is_read_only_from_who_may_write_it() {
+    let server = Seeding::begin().await.start().await;
+    let path = format!("/api/v2/workspaces/{}/state-versions", server.workspace("network").await);
+    for (user, status) in [("admin", 400), ("operator", 404), ("stranger", 404)] {
+        server.post(user, &path, "{\"data\"").await.ok(status);
+    }
+}
+
+#[tokio::test]
 async fn what_the_daemon_does_not_do_is_refused_in_words() {
     let server = Seeding::begin().await.start().await;
     let network = server.workspace("network").await;
@@ -219,7 +228,7 @@ async fn what_the_daemon_does_not_do_is_refused_in_words() {
     let refused = server.post("operator", &format!("{path}/configuration-versions"), "{}").await.ok(422);
     let detail = refused["errors"][0]["detail"].as_str().unwrap();
     assert!(detail.starts_with("uploading configurations is not supported yet"), "{detail}");
-    server.post("operator", &format!("{path}/state-versions"), "{}").await.ok(422);
+    server.post("admin", &format!("{path}/state-versions"), "{}").await.ok(422);
     server.post("owner", "/api/v2/organizations/acme/workspaces", "{}").await.ok(422);
     server.send(request(Method::PATCH, "owner", &path, Some("{}".into()))).await.ok(422);
     server.send(request(Method::DELETE, "owner", &path, None)).await.ok(422);

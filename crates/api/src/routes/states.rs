@@ -1,12 +1,14 @@
 //! State versions and outputs, and the states that people bring (tfe-api.md 5.9).
 
 use axum::Router;
+use axum::extract::{FromRequest as _, Request};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::StatePush;
+use lifecycle::access::Action;
 use lifecycle::id::{StateVersionId, WorkspaceId};
 use serde::Deserialize;
 use store::{StateOutput, StateVersion, Workspace, state_outputs};
@@ -189,8 +191,12 @@ struct UploadAttributes {
 async fn upload(
     reader: Reader,
     Id(workspace): Id<WorkspaceId>,
-    StateJson(Upload { data: UploadData { attributes } }): StateJson<Upload>,
+    request: Request,
 ) -> Result<(StatusCode, Document)> {
+    // before the body, which is large: only who may write it has it read
+    reader.workspace_for(workspace, Action::WriteState).await?;
+    let StateJson(Upload { data: UploadData { attributes } }) =
+        StateJson::from_request(request, &reader.api).await?;
     let at_state = |detail: &str| ApiError::invalid(vec![Fault::at("/data/attributes/state", detail)]);
     // by these first words clients know that they have to send the state along
     let missing =
