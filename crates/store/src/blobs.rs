@@ -113,16 +113,15 @@ impl Blobs {
         let blob = digest(&file, source, |_| Ok(()))?;
         let path = self.path(blob.digest);
         let adopt = || {
+            if fs::symlink_metadata(source)?.is_symlink() {
+                // it would be the link that gets the other name
+                return Err(io::ErrorKind::CrossesDevices.into());
+            }
             file.set_permissions(Permissions::from_mode(0o600))?;
             self.publish(source, &path, blob.digest)
         };
         match adopt() {
-            // another file system below, or more names than this one gives to a file
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::TooManyLinks) =>
-            {
-                self.put(open_regular(source)?, source)
-            }
+            Err(error) if can_be_copied(&error) => self.put(open_regular(source)?, source),
             done => done.map(|()| blob).map_err(|error| Error::blob(&path, &error)),
         }
     }
@@ -154,6 +153,18 @@ impl Blobs {
         sync_dir(shard)?;
         sync_dir(&self.dir)
     }
+}
+
+/// Whether a file can't be given another name, which does not keep anybody from copying it: another file system below,
+/// more names than this one gives to a file, or none at all, or the file of another user.
+fn can_be_copied(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::CrossesDevices
+            | io::ErrorKind::TooManyLinks
+            | io::ErrorKind::Unsupported
+            | io::ErrorKind::PermissionDenied
+    )
 }
 
 /// Opens a file of which all can be read.

@@ -350,6 +350,13 @@ async fn a_file_that_is_adopted_is_not_written_again_and_is_this_users_alone() {
     assert_eq!(store.blobs().read(blob.digest).await.unwrap(), b"what terraform said");
     assert_eq!(names(&dir.path().join("data/blobs/unfinished")), Vec::<String>::new());
     assert!(store.blobs().adopt_file(dir.path().join("nothing")).await.is_err());
+    // a link leads to a file that somebody else may remove
+    fs::write(&path, "behind a link").unwrap();
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let blob = store.blobs().adopt_file(&link).await.unwrap();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(store.blobs().read(blob.digest).await.unwrap(), b"behind a link");
 }
 
 #[tokio::test]
