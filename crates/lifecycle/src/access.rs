@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Event;
 
+/// The name under which the daemon itself does what people do. No user has it.
+pub const DAEMON: &str = "signalbox";
+
 /// A team's level on a workspace. Each includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use hcl_edit::structure::Block;
+use lifecycle::access::DAEMON;
 
 use super::header;
 use crate::context::{Context, Issue, Span};
@@ -24,6 +25,11 @@ pub(crate) fn user(
     context: &mut Context<'_>,
 ) -> Option<UserConfig> {
     let span = header(block);
+    if name == DAEMON {
+        let message = format!("no user can be called {}", quoted(name));
+        let help = "it is the name under which signalbox itself locks a workspace: give the user another one";
+        context.report(Issue::error(Code::InvalidValue, &span, message).help(help));
+    }
     let fields = Fields::read(&block.body, format!("the user {}", quoted(name)), &span, &USER, context);
     let help = || format!("`signalbox token new {name}` makes a token and prints the line that belongs here");
     let OneOrMore(listed) = fields.required_or::<OneOrMore<TokenDigest>>("token_sha256", help, context)?;

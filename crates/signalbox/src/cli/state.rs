@@ -10,9 +10,6 @@ use super::context::Context;
 use super::failure::Failure;
 use super::safe;
 
-/// Who has locked a workspace whose run left a state that could not be kept.
-const DAEMON: &str = "signalbox";
-
 pub(crate) async fn run(command: StateCommand, context: &Context) -> Result<(), Failure> {
     match command {
         StateCommand::Pull { workspace } => pull(&workspace.workspace, context).await,
@@ -41,8 +38,11 @@ async fn push(name: &str, file: &Path, force: bool, context: &Context) -> Result
         Holder::Nobody => {
             client.lock_workspace(&workspace.id, "a state is being pushed").await?;
             let pushed = client.push_state(&workspace.id, &state, force).await;
-            client.unlock_workspace(&workspace.id).await?;
-            pushed?
+            let unlocked = client.unlock_workspace(&workspace.id).await;
+            // what went wrong first is what has to be told
+            let pushed = pushed?;
+            unlocked?;
+            pushed
         }
         Holder::Daemon => {
             let pushed = client.push_state(&workspace.id, &state, force).await?;
@@ -63,7 +63,7 @@ enum Holder {
 
 fn holder(workspace: &Workspace) -> Holder {
     match &workspace.locked_by {
-        Some(LockedBy::User(name)) if name == DAEMON => Holder::Daemon,
+        Some(LockedBy::User(name)) if name == store::Lock::DAEMON => Holder::Daemon,
         None if !workspace.locked => Holder::Nobody,
         _ => Holder::Somebody,
     }

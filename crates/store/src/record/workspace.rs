@@ -41,5 +41,5 @@ pub struct Lock {
 
 impl Lock {
     /// [`Lock::by`] of a lock that the daemon set itself, since a run left a state that it could not keep.
-    pub const DAEMON: &str = "signalbox";
+    pub const DAEMON: &str = lifecycle::access::DAEMON;
 }
