@@ -152,3 +152,59 @@ async fn an_apply_whose_actor_was_given_up_is_still_killed_by_a_force_cancel() {
     world.reaches(&run, "Canceled").await;
     world.assert_nothing_is_left();
 }
+
+/// A terraform that does this to the files of its own run, in its directory, when it runs the command.
+fn meddling(command: &str, what: &str) -> String {
+    format!(
+        "case \" $* \" in *\" {command} \"*) terraform \"$@\"; code=$?; cd \"${{1#-chdir=}}/..\"; {what}; exit $code;; esac"
+    )
+}
+
+#[tokio::test]
+async fn a_plan_whose_files_are_gone_or_no_files_ends_errored_and_its_workspace_goes_on() {
+    let table = [
+        ("variables", "show", "rm variables.tfvars.json", "variables.tfvars.json is gone"),
+        ("json", "show", "rm plan.json; mkfifo plan.json", "plan.json is no regular file"),
+        ("plan", "plan", "mv plan.tfplan work/p; ln -s work/p plan.tfplan", "plan.tfplan is no regular file"),
+        (
+            "archive",
+            "show",
+            "rm configuration.tar.gz; mkdir configuration.tar.gz",
+            "configuration.tar.gz is no regular file",
+        ),
+        ("report", "show", "rm taken.json; mkfifo taken.json", "taken.json is no regular file"),
+    ];
+    let mut setup = Setup::new();
+    for (name, command, what, _) in table {
+        setup = setup.workspace_with_script(name, terraform::SIMPLE, &meddling(command, what));
+    }
+    let world = setup.start();
+    for (name, .., why) in table {
+        let run = world.queue(name).await;
+        let run = world.reaches(&run, "Plan Errored").await;
+        assert!(run.error().is_some_and(|error| error.contains(why)), "{name}: {:?}", run.error());
+        world.assert_nothing_is_left();
+    }
+}
+
+#[tokio::test]
+async fn an_apply_ends_whatever_became_of_its_log() {
+    let world = Setup::new()
+        .workspace_with_script(
+            "pipe",
+            terraform::SIMPLE,
+            &meddling("apply", "rm apply/log; mkfifo apply/log"),
+        )
+        .workspace_with_script(
+            "link",
+            terraform::SIMPLE,
+            &meddling("apply", "rm apply/log; ln -s / apply/log"),
+        )
+        .start();
+    for name in ["pipe", "link"] {
+        let run = world.queue_as("operator", name, auto_apply()).await;
+        world.reaches(&run, "Applied").await;
+        assert_eq!(world.resources(name).await, ["terraform_data.thing"]);
+        assert_eq!(world.client("reader").log(&run, client::Stage::Apply).await.unwrap(), b"", "{name}");
+    }
+}

@@ -25,6 +25,7 @@ mod context;
 mod engine;
 mod fault;
 mod feed;
+mod files;
 mod log;
 mod mask;
 mod push;

@@ -8,6 +8,7 @@ use lifecycle::Stage;
 use store::{Digest, Run};
 
 use crate::context::Context;
+use crate::files::{self, Found};
 use crate::mask::Mask;
 use crate::stage::StageError;
 use crate::{Engine, RunDir};
@@ -108,27 +109,26 @@ impl Engine {
             return Ok(Some(log));
         }
         let path = RunDir::new(data_dir, run.id).log(stage);
-        match tokio::fs::File::open(&path).await {
-            Ok(log) => Ok(Some(log.into_std().await)),
+        match files::opened(&path).await {
+            Ok(Found::File(log)) => Ok(Some(log)),
             // its name may have gone since the record was read
-            Err(error) if error.kind() == io::ErrorKind::NotFound => blob(&store.run(run.id).await?).await,
+            Ok(Found::Nothing) => blob(&store.run(run.id).await?).await,
+            Ok(Found::Other) => Ok(None),
             Err(error) => Err(store::Error::Blob { path, reason: error.to_string() }),
         }
     }
 }
 
 /// Makes the log of a stage that is over a blob, which the record of its end has to name. Doing it again changes
-/// nothing.
+/// nothing. What ran may have removed it or put something else in its place, on which no end depends.
 pub(crate) async fn keep(
     context: &Context,
     run: &Run,
     stage: Stage,
 ) -> Result<Option<(Stage, Digest)>, StageError> {
     let path = RunDir::new(&context.data_dir, run.id).log(stage);
-    // an execution that was taken back has written nothing
-    match tokio::fs::try_exists(&path).await {
-        Ok(false) => Ok(None),
-        Ok(true) => {
+    match files::opened(&path).await {
+        Ok(Found::File(_)) => {
             if let Some(mask) = mask(context, run).await? {
                 // it outlives the settings that say what is sensitive
                 let file = path.clone();
@@ -137,6 +137,12 @@ pub(crate) async fn keep(
                 masked.flatten().map_err(|error| StageError::file("write", &path, &error))?;
             }
             Ok(Some((stage, context.store.blobs().adopt_file(path).await?.digest)))
+        }
+        // an execution that was taken back has written nothing
+        Ok(Found::Nothing) => Ok(None),
+        Ok(Found::Other) => {
+            tracing::warn!(run = %run.id, %stage, "the log is no regular file any more, and is not kept");
+            Ok(None)
         }
         Err(error) => Err(StageError::file("read", &path, &error)),
     }

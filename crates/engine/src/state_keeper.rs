@@ -11,14 +11,12 @@
 use std::path::{Path, PathBuf};
 
 use executor::Salvaged;
-
 use lifecycle::id::StateVersionId;
-use rustix::fs::OFlags;
-use rustix::io::Errno;
 use store::{AddStateError, NewStateVersion, Run, StateMeta, StateVersion, Workspace};
 use tokio::io::AsyncReadExt as _;
 
 use crate::context::Context;
+use crate::files::{self, Found};
 use crate::stage::StageError;
 
 /// Where terraform leaves a state that it could not write where it belongs.
@@ -173,23 +171,14 @@ enum ReadError {
     Io(std::io::Error),
 }
 
-/// The content of a regular file; `None` if there is nothing. A provisioner may have put anything there: a
-/// link is not followed, and a pipe is not waited for.
+/// The content of a regular file; `None` if there is nothing.
 async fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
-    let mut options = tokio::fs::OpenOptions::new();
-    options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-    let mut file = match options.open(path).await {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
-            return Err(ReadError::NotRegular);
-        }
-        Err(error) => return Err(ReadError::Io(error)),
+    let file = match files::opened(path).await.map_err(ReadError::Io)? {
+        Found::File(file) => file,
+        Found::Nothing => return Ok(None),
+        Found::Other => return Err(ReadError::NotRegular),
     };
-    if !file.metadata().await.map_err(ReadError::Io)?.is_file() {
-        return Err(ReadError::NotRegular);
-    }
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).await.map_err(ReadError::Io)?;
+    tokio::fs::File::from_std(file).read_to_end(&mut bytes).await.map_err(ReadError::Io)?;
     Ok(Some(bytes))
 }

@@ -19,6 +19,7 @@ use lifecycle::{Event, Stage};
 use store::{Run, RunUpdate, Workspace};
 
 use crate::context::Context;
+use crate::files::{self, Found};
 
 /// How an execution ended, as it was observed. Nothing that it started is alive.
 #[derive(Debug)]
@@ -174,13 +175,33 @@ fn write_private(path: &std::path::Path, content: &impl serde::Serialize) -> Res
     write().map_err(|error| StageError::file("write", path, &error))
 }
 
-/// Reads a file that an earlier stage wrote.
-fn read_json<T: serde::de::DeserializeOwned>(path: &std::path::Path) -> Result<Option<T>, StageError> {
-    match std::fs::read(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|error| StageError::Impossible(format!("{} is damaged: {error}", path.display()))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+/// Opens a file that an earlier stage wrote; `None` if there is none.
+fn open_own(path: &std::path::Path) -> Result<Option<std::fs::File>, StageError> {
+    match files::open(path) {
+        Ok(Found::File(file)) => Ok(Some(file)),
+        Ok(Found::Nothing) => Ok(None),
+        Ok(Found::Other) => Err(StageError::Impossible(format!(
+            "{} is no regular file: what ran here has replaced it",
+            path.display()
+        ))),
         Err(error) => Err(StageError::file("read", path, &error)),
     }
+}
+
+/// Opens a file that an earlier stage wrote, and without which the run can't go on.
+fn open_needed(path: &std::path::Path) -> Result<std::fs::File, StageError> {
+    open_own(path)?.ok_or_else(|| {
+        StageError::Impossible(format!("{} is gone: what ran here has removed it", path.display()))
+    })
+}
+
+/// Reads a file that an earlier stage wrote.
+fn read_json<T: serde::de::DeserializeOwned>(path: &std::path::Path) -> Result<Option<T>, StageError> {
+    use std::io::Read as _;
+    let Some(mut file) = open_own(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| StageError::file("read", path, &error))?;
+    serde_json::from_slice(&bytes)
+        .map(Some)
+        .map_err(|error| StageError::Impossible(format!("{} is damaged: {error}", path.display())))
 }

@@ -1,6 +1,8 @@
 //! The plan stage: take the configuration, `init`, `plan`, `show -json`.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use config::{Source, WorkspaceConfig};
@@ -16,7 +18,7 @@ use store::{
 
 use super::plan_file::PlanFile;
 use super::settings::RunSettings;
-use super::{Conclusion, Ended, StageError, environment, read_json, write_private};
+use super::{Conclusion, Ended, StageError, environment, open_needed, open_own, read_json, write_private};
 use crate::context::Context;
 use crate::terraform::preamble;
 use crate::{RunDir, state_keeper, variables};
@@ -254,10 +256,13 @@ impl Plan {
 async fn read_plan(context: &Context, run_dir: &RunDir) -> Result<Plan, StageError> {
     let blobs = context.store.blobs();
     let path = run_dir.plan_json();
+    open_needed(&run_dir.plan())?;
+    let mut file = open_needed(&path)?;
     // tens of megabytes for a large plan
     let read = tokio::task::spawn_blocking(move || {
-        let file = std::fs::read(&path).map_err(|error| StageError::file("read", &path, &error))?;
-        serde_json::from_slice(&file).map_err(|error| {
+        let mut json = Vec::new();
+        file.read_to_end(&mut json).map_err(|error| StageError::file("read", &path, &error))?;
+        serde_json::from_slice(&json).map_err(|error| {
             StageError::Impossible(format!("terraform show -json wrote something else than a plan: {error}"))
         })
     });
@@ -272,15 +277,20 @@ async fn make_durable(run_dir: &RunDir) -> Result<(), StageError> {
     let run_dir = run_dir.clone();
     let flush = move || {
         let runs = run_dir.root().parent().map(Path::to_owned);
-        let paths =
-            [run_dir.settings(), run_dir.variables(), run_dir.take_report(), run_dir.root().to_owned()];
-        let files = paths.iter().chain(&runs).map(std::fs::File::open).collect::<Result<Vec<_>, _>>()?;
-        executor::sync_together(&files.iter().collect::<Vec<_>>()).into_iter().collect::<Result<(), _>>()
+        let cannot = |error: std::io::Error| {
+            StageError::NotNow(format!("can't make the files of the run durable: {error}"))
+        };
+        let own = [run_dir.settings(), run_dir.variables(), run_dir.take_report()];
+        let mut files = own.iter().map(|path| open_needed(path)).collect::<Result<Vec<_>, _>>()?;
+        for directory in [Some(run_dir.root()), runs.as_deref()].into_iter().flatten() {
+            files.push(File::open(directory).map_err(cannot)?);
+        }
+        executor::sync_together(&files.iter().collect::<Vec<_>>())
+            .into_iter()
+            .collect::<Result<(), _>>()
+            .map_err(cannot)
     };
-    tokio::task::spawn_blocking(flush)
-        .await
-        .map_err(|error| StageError::NotNow(error.to_string()))?
-        .map_err(|error| StageError::NotNow(format!("can't make the files of the run durable: {error}")))
+    tokio::task::spawn_blocking(flush).await.map_err(|error| StageError::NotNow(error.to_string()))?
 }
 
 /// Keeps what was taken, for the record. Its id follows from the run's, so that doing it again changes nothing.
@@ -297,7 +307,7 @@ async fn keep_configuration(
     let report: Option<TakeReport> = read_json(&run_dir.take_report())?;
     let id: ConfigurationVersionId = run.id.sibling();
     let result = match (&report, ended) {
-        (Some(report), _) if run_dir.archive().exists() => {
+        (Some(report), _) if open_own(&run_dir.archive())?.is_some() => {
             let blob = context.store.blobs().adopt_file(run_dir.archive()).await?;
             let request: Option<TakeRequest> = read_json(&run_dir.take_request())?;
             ConfigurationResult::Uploaded {

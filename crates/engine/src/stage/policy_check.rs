@@ -9,7 +9,7 @@ use policy::{CheckRequest, Parameter, PolicyReport, SetRequest, SetSettings};
 use serde_json::{Map, Value, json};
 use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Workspace};
 
-use super::{Conclusion, Ended, StageError, environment, failed, write_private};
+use super::{Conclusion, Ended, StageError, environment, failed, open_needed, write_private};
 use crate::RunDir;
 use crate::context::Context;
 
@@ -170,6 +170,7 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
         Ok(report) => report,
         Err(error) => return Ok(failed(Stage::PolicyCheck, error.to_string())),
     };
+    open_needed(&path)?;
     let blob = context.store.blobs().adopt_file(path).await?;
     let outcome = match report.outcome {
         policy::PolicyOutcome::Passed => PolicyOutcome::Passed,
