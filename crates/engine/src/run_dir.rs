@@ -94,7 +94,12 @@ impl RunDir {
     /// # Errors
     /// When that can't be written.
     pub(crate) fn keep_work(&self) -> std::io::Result<()> {
-        std::fs::write(self.state_not_kept(), "the state in `work` could not be kept where it belongs\n")
+        std::fs::write(self.state_not_kept(), "the state in `work` could not be kept where it belongs\n")?;
+        // before the end of the run is recorded, since the cleaning up after a power cut looks for this
+        for path in [&self.state_not_kept(), &self.root] {
+            std::fs::File::open(path)?.sync_all()?;
+        }
+        Ok(())
     }
 
     /// Whether nothing is left that must not outlive the run.
