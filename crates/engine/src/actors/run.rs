@@ -6,7 +6,7 @@ use executor::{Delivery, Observation, Running};
 use lifecycle::id::RunId;
 use lifecycle::slots::Urgency;
 use lifecycle::{Effect, Event, Execution, Stage, State, Work, due};
-use ractor::{Actor, ActorProcessingErr, ActorRef};
+use ractor::{Actor, ActorProcessingErr, ActorRef, MessagingErr};
 use store::{Change, RunUpdate};
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
@@ -27,6 +27,17 @@ pub(crate) struct RunState {
     watch: Option<Watch>,
     /// How often in a row looking has failed.
     failures: u32,
+    /// The next try after a failure.
+    retry: Option<Retry>,
+}
+
+/// A look to come. There is at most one: others have the run looked at as well, and each failure would bring one more.
+struct Retry(JoinHandle<Result<(), MessagingErr<RunMessage>>>);
+
+impl Drop for Retry {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// The pause before a failed look is tried again: from a quarter of a second to half a minute.
@@ -63,7 +74,7 @@ impl Actor for Run {
         (context, run): Self::Arguments,
     ) -> Result<RunState, ActorProcessingErr> {
         myself.send_message(RunMessage::Look)?;
-        Ok(RunState { context, run, watch: None, failures: 0 })
+        Ok(RunState { context, run, watch: None, failures: 0, retry: None })
     }
 
     async fn handle(
@@ -84,7 +95,7 @@ impl Actor for Run {
                     let pause = pause_after(state.failures);
                     state.failures = state.failures.saturating_add(1);
                     tracing::error!(run = %state.run, %error, ?pause, "can't go on with the run; trying again");
-                    myself.send_after(pause, || RunMessage::Look);
+                    state.retry = Some(Retry(myself.send_after(pause, || RunMessage::Look)));
                     return Ok(());
                 }
             }
