@@ -381,7 +381,11 @@ async fn end_of_execution(
                 Delivery::Accepted => return Ok(None),
                 Delivery::NotRunning => {}
             },
-            Observation::Finished(result) => return Ok(Some(Ended::Finished(result))),
+            Observation::Finished(result) => {
+                // its executor may be about to flush that
+                context.executor.settle(&directory).await?;
+                return Ok(Some(Ended::Finished(result)));
+            }
             Observation::Lost(lost) => return Ok(Some(Ended::Lost(lost))),
         }
     }
