@@ -164,11 +164,10 @@ impl Executor for LocalExecutor {
             if spec.repeatable {
                 return self.start(&directory).await;
             }
-            // for the names of the directories above the claim, without which it is lost in a power cut; at the same
-            // time, since a flush of the disk takes as long as the executor does
-            let synced = blocking(move || sync_all(&to_sync));
-            let (launched, synced) = tokio::join!(self.start(&directory), synced);
-            synced.and(launched)
+            // for the names of the directories above the claim, without which it is lost in a power cut: before anything
+            // is started. Who has made them durable beforehand waits for nothing here.
+            blocking(move || sync_all(&to_sync)).await?;
+            self.start(&directory).await
         })
     }
 

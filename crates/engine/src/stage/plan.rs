@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use config::{Source, WorkspaceConfig};
@@ -280,6 +281,10 @@ async fn make_durable(run_dir: &RunDir) -> Result<(), StageError> {
         let cannot = |error: std::io::Error| {
             StageError::NotNow(format!("can't make the files of the run durable: {error}"))
         };
+        // the claim of the apply will lie in it: its name is flushed with those of the run's other files, so that the
+        // launch has no name to flush
+        let apply = run_dir.execution(Stage::Apply);
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(apply).map_err(cannot)?;
         let own = [run_dir.settings(), run_dir.variables(), run_dir.take_report()];
         let mut files = own.iter().map(|path| open_needed(path)).collect::<Result<Vec<_>, _>>()?;
         for directory in [Some(run_dir.root()), runs.as_deref()].into_iter().flatten() {
