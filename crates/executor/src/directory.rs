@@ -156,6 +156,11 @@ pub(crate) fn create_durably<T: Serialize>(path: &Path, content: &T) -> io::Resu
     synced
 }
 
+/// A file to hold a lock on, made if it is not there; what it holds stays.
+pub(crate) fn lock_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
 /// Makes files and directories durable at once: the disk is asked to flush its cache for each, which takes it some
 /// milliseconds, and it does that once for all who ask together.
 pub fn sync_together(files: &[&File]) -> Vec<io::Result<()>> {

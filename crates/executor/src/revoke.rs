@@ -1,12 +1,11 @@
 //! Taking back an execution that nobody has claimed, so that no launch that is still under way can start it.
 
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 
-use crate::directory::{Directory, write_atomically};
+use crate::directory::{Directory, lock_file, write_atomically};
 use crate::error::Error;
 use crate::result::{ExecutionResult, Outcome};
 use crate::spec::FORMAT;
@@ -18,14 +17,7 @@ use crate::spec::FORMAT;
 pub(crate) fn revoke(directory: &Directory) -> Result<bool, Error> {
     directory.create()?;
     let path = directory.lock();
-    let lock = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&path)
-        .map_err(Error::io("open", &path))?;
+    let lock = lock_file(&path).map_err(Error::io("open", &path))?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
         Err(rustix::io::Errno::WOULDBLOCK) => return Ok(false),

@@ -1,9 +1,8 @@
 //! Runs the steps of a claimed execution, one after the other.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -14,7 +13,7 @@ use rustix::process::{Signal, kill_process};
 use wait4::{ResourceUsage, try_wait4_pid};
 
 use crate::control::{Reply, Request, Status};
-use crate::directory::{Directory, replace};
+use crate::directory::{Directory, lock_file, replace};
 use crate::procfs::{self, Process};
 use crate::record::{Claim, CurrentStep, State};
 use crate::result::{ExecutionResult, Outcome, StepEnd, StepResult};
@@ -175,14 +174,7 @@ impl Execution {
         let Some(path) = &step.exclusive else { return Ok(None) };
         let path = self.spec.resolve(path);
         let cannot = |what: &str, error: io::Error| format!("{} cannot {what} {path:?}: {error}", step.name);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| cannot("open", error))?;
+        let file = lock_file(&path).map_err(|error| cannot("open", error))?;
         let mut mentioned = false;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -25,7 +25,9 @@ use jiff::Timestamp;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use rustix::process::{getpid, set_child_subreaper, setsid};
 
-use crate::directory::{Directory, create, create_durably, private_file, read_versioned, sync_together};
+use crate::directory::{
+    Directory, create, create_durably, lock_file, private_file, read_versioned, sync_together,
+};
 use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::procfs::{Identity, boot_id};
@@ -156,14 +158,7 @@ struct Subject {
 /// Takes the lock and claims the execution; `None` if somebody did before.
 fn take(directory: &Directory) -> Result<Option<(File, Subject)>, String> {
     let path = directory.lock();
-    let lock = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&path)
-        .map_err(|error| format!("cannot open {path:?}: {error}"))?;
+    let lock = lock_file(&path).map_err(|error| format!("cannot open {path:?}: {error}"))?;
     let claimed = || directory.is_claimed().map_err(|error| error.to_string());
     let started = Instant::now();
     while let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
