@@ -1,0 +1,89 @@
+//! `signalbox sentinel apply`.
+
+use std::io::{Read as _, Write as _};
+
+use super::{Desk, Done, GOOD, policies};
+
+#[test]
+fn apply_evaluates_one_policy() {
+    let desk = policies();
+    assert_eq!(desk.run("apply few.sentinel").ended(0).out, "Pass - few.sentinel\n");
+    desk.run("apply -trace few.sentinel").ended(0).shown("TRUE - few.sentinel:4:1 - Rule \"few\"");
+    desk.run("apply -param limit=7 few.sentinel")
+        .ended(1)
+        .shown("Fail - few.sentinel\n")
+        .shown("FALSE - few.sentinel:4:1 - Rule \"few\"");
+    let json = desk.run("apply -json -param=limit=7 few.sentinel").ended(1).json();
+    assert_eq!(json["result"], false);
+    assert_eq!(json["trace"]["rules"]["few"]["value"], false);
+    desk.run("apply -param limits=7 few.sentinel")
+        .ended(2)
+        .said("the policy has no parameter `limits`")
+        .said("it has limit");
+    desk.run("apply gone.sentinel").ended(2).said("cannot read `gone.sentinel`");
+    desk.run("apply -config=gone.hcl few.sentinel").ended(2).said("cannot read `gone.hcl`");
+    desk.run("apply").ended(2).said("there is no policy to evaluate");
+    desk.write(
+        "net.sentinel",
+        "import \"http\"\nmain = rule { http.get(\"https://example.com\").status_code is 200 }\n",
+    );
+    desk.run("apply net.sentinel").ended(1).shown("no host may be reached").shown("--http-host allows one");
+    desk.run("apply -http-host=elsewhere.example net.sentinel").ended(1).shown("is none of");
+    desk.run("apply -http-host=https://example.com/ net.sentinel").ended(2).said("not a host");
+}
+
+#[test]
+fn a_policy_reaches_the_hosts_that_are_named() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let answering = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut stream, _) = server.accept().unwrap();
+            let mut request = [0; 1024];
+            let _ = stream.read(&mut request).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok").unwrap();
+        }
+    });
+    let policy =
+        format!("import \"http\"\nmain = rule {{ http.get(\"http://{address}/\").body is \"ok\" }}\n");
+    let desk = Desk::new(&[("net.sentinel", &policy), ("test/net/case.hcl", GOOD)]);
+    desk.run(&format!("apply -http-host={address} net.sentinel")).ended(0);
+    desk.run(&format!("test -http-host={address}")).ended(0);
+    answering.join().unwrap();
+    desk.run("test").ended(1).shown("no host may be reached");
+    desk.write("remote.sentinel", "import \"m\"\nmain = m.x\n");
+    desk.write("test/remote/a.hcl", "module \"m\" {\n  source = \"http://example.com/m.sentinel\"\n}\n");
+    desk.run("test remote.sentinel").ended(1).shown("is not fetched over https").shown("checksum=sha256");
+}
+
+#[test]
+fn apply_takes_its_configuration_from_where_it_is_said() {
+    let desk = policies();
+    desk.write(
+        "set/sentinel.hcl",
+        "policy \"few\" {\n  source = \"../few.sentinel\"\n  enforcement_level = \"hard-mandatory\"\n}\n\
+         policy \"own\" {}\nparam \"limit\" {\n  value = 9\n}\nglobal \"word\" {\n  value = \"a\"\n}\n",
+    );
+    desk.write("set/own.sentinel", "main = rule { word is \"b\" }\n");
+    for config in ["set", "set/sentinel.hcl"] {
+        desk.run(&format!("apply -config={config} few")).ended(1).shown("Fail - few");
+        desk.run(&format!("apply -config={config} -param limit=1 few")).ended(0);
+        desk.run(&format!("apply -config {config} -global word=b own")).ended(0);
+        // relative to where one stands, since it is no name of the configuration
+        desk.run(&format!("apply -config={config} few.sentinel")).ended(1);
+    }
+    desk.run("apply -config=set")
+        .ended(1)
+        .shown("Fail - few (hard-mandatory)\nFail - own (advisory)\n")
+        .shown("Sentinel Result: false");
+    desk.run("apply -config=set -param limit=1")
+        .ended(0)
+        .shown("Pass - few (hard-mandatory)\nFail - own (advisory)");
+    let json = desk.run("apply -config=set -json").ended(1).json();
+    assert_eq!(json["policies"][0]["policy"], "few");
+    // the one of the working directory needs not be named
+    let done = Done::of(desk.command("apply few").current_dir(desk.path("set"))).ended(1);
+    assert!(done.out.contains("FALSE - ../few.sentinel:5:1"), "{}", done.out);
+    desk.write("broken.hcl", "policy \"few\" {\n  enforcement_level = \"hard\"\n}\n");
+    desk.run("apply -config=broken.hcl few").ended(2).said("--> broken.hcl:2:");
+}

@@ -1,0 +1,66 @@
+//! `signalbox sentinel fmt`.
+
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Stdio;
+
+use super::Desk;
+
+const UGLY: &str = "# why\nmain=rule{ 1 is 1 } // here\n/* the end */\n";
+const PRETTY: &str = "# why\nmain = rule { 1 is 1 } // here\n/* the end */\n";
+
+#[test]
+fn fmt_rewrites_what_is_not_formatted_and_names_it() {
+    let desk = Desk::new(&[("a.sentinel", UGLY), ("b.sentinel", PRETTY), ("c.sentinel", "x = \n")]);
+    let mode = |name: &str| desk.path(name).metadata().unwrap().permissions().mode() & 0o777;
+    std::fs::set_permissions(desk.path("a.sentinel"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("a.sentinel", desk.path("link.sentinel")).unwrap();
+
+    assert_eq!(desk.run("fmt -check link.sentinel b.sentinel").ended(1).out, "link.sentinel\n");
+    assert_eq!(desk.run("fmt -write=false a.sentinel b.sentinel").ended(0).out, PRETTY.repeat(2));
+    assert_eq!(desk.read("a.sentinel"), UGLY, "nothing was to be written");
+
+    assert_eq!(desk.run("fmt link.sentinel b.sentinel").ended(0).out, "link.sentinel\n");
+    assert_eq!(desk.read("a.sentinel"), PRETTY);
+    assert_eq!(mode("a.sentinel"), 0o640);
+    assert!(desk.path("link.sentinel").symlink_metadata().unwrap().is_symlink());
+    assert_eq!(desk.run("fmt a.sentinel b.sentinel").ended(0).out, "");
+    desk.run("fmt --check a.sentinel").ended(0);
+
+    desk.write("a.sentinel", UGLY);
+    let json = desk.run("fmt --json a.sentinel c.sentinel b.sentinel").ended(1).json();
+    assert_eq!(json["unformatted"], serde_json::json!(["a.sentinel"]));
+    assert_eq!(desk.read("a.sentinel"), PRETTY, "a mistake in another file changes nothing");
+    assert_eq!(desk.read("c.sentinel"), "x = \n");
+    let left: Vec<_> =
+        std::fs::read_dir(desk.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 4, "{left:?}");
+}
+
+#[test]
+fn fmt_leaves_alone_what_it_can_not_format() {
+    let desk = Desk::new(&[("a.sentinel", "x = \n"), ("folder/b.sentinel", "")]);
+    desk.run("fmt a.sentinel").ended(1).said("--> a.sentinel:2:1");
+    assert_eq!(desk.read("a.sentinel"), "x = \n");
+    desk.run("fmt gone.sentinel").ended(2).said("can't read gone.sentinel");
+    desk.run("fmt folder").ended(2).said("can't read folder");
+    std::fs::write(desk.path("bytes.sentinel"), b"x = \"\xff\"").unwrap();
+    desk.run("fmt bytes.sentinel").ended(2).said("UTF-8");
+    desk.run("fmt").ended(2);
+}
+
+#[test]
+fn fmt_reads_stdin() {
+    let desk = Desk::new(&[]);
+    let formatted = |line: &str, text: &str| {
+        let mut command = desk.command(line);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(formatted("fmt -", UGLY), (Some(0), PRETTY.to_owned()));
+    assert_eq!(formatted("fmt -check -", UGLY), (Some(1), "-\n".to_owned()));
+    assert_eq!(formatted("fmt -", "x ="), (Some(1), String::new()));
+}
