@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -196,6 +196,11 @@ impl Config {
             None => last.get(&team.name),
         });
         levels.max().map_or(Access::None, |&level| Access::Level(level))
+    }
+
+    /// The terraform binary of the workspace's runs: its own, or else the server's.
+    pub fn terraform<'a>(&'a self, workspace: &'a WorkspaceConfig) -> &'a Path {
+        workspace.terraform.as_deref().unwrap_or(&self.server.terraform)
     }
 
     /// Whether the user is a member of the owners team.

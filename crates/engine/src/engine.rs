@@ -107,9 +107,7 @@ impl Engine {
 
     /// The version of the terraform that runs of the workspace use, or why it is not known.
     pub fn terraform_version(&self, workspace: &WorkspaceConfig) -> Result<String, String> {
-        let program =
-            workspace.terraform.as_deref().unwrap_or(&self.context.config().server.terraform).to_owned();
-        self.context.terraform.known(&program, &self.context.host)
+        self.context.terraform.known(self.context.config().terraform(workspace), &self.context.host)
     }
 
     /// How the execution slots look to this run.

@@ -10,7 +10,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use executor::Reserve;
-use rustix::fs::{FallocateFlags, fallocate, statvfs};
+use rustix::fs::{FallocateFlags, fallocate};
 
 /// Bytes of the file. The state of a thousand resources is a few MiB, and terraform writes it twice.
 const SIZE: u64 = 32 << 20;
@@ -46,8 +46,7 @@ pub(crate) fn set_aside(data_dir: &Path) -> io::Result<bool> {
     if fs::metadata(&path).is_ok_and(|file| file.blocks().saturating_mul(512) >= SIZE) {
         return Ok(true);
     }
-    let space = statvfs(data_dir)?;
-    if space.f_bavail.saturating_mul(space.f_frsize) < SIZE + 2 * WHEN_BELOW {
+    if executor::space_left(data_dir)? < SIZE + 2 * WHEN_BELOW {
         return Ok(false);
     }
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;

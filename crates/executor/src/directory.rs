@@ -149,7 +149,7 @@ pub(crate) fn create<T: Serialize>(path: &Path, content: &T) -> io::Result<File>
 pub(crate) fn create_durably<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
     let file = create(path, content)?;
     let directory = File::open(path.parent().unwrap_or(path));
-    let synced = directory.and_then(|directory| sync_together(&[&file, &directory]).into_iter().collect());
+    let synced = directory.and_then(|directory| sync_together([&file, &directory]));
     if synced.is_err() {
         let _ = fs::remove_file(path);
     }
@@ -163,20 +163,24 @@ pub(crate) fn lock_file(path: &Path) -> io::Result<File> {
 
 /// Makes files and directories durable at once: the disk is asked to flush its cache for each, which takes it some
 /// milliseconds, and it does that once for all who ask together.
-pub fn sync_together(files: &[&File]) -> Vec<io::Result<()>> {
+///
+/// # Errors
+/// The first, after all were tried.
+pub fn sync_together<'a>(files: impl IntoIterator<Item = &'a File>) -> io::Result<()> {
+    let mut files = files.into_iter();
+    let Some(first) = files.next() else { return Ok(()) };
     std::thread::scope(|scope| {
         let started: Vec<_> = files
-            .iter()
-            .skip(1)
             .map(|file| (file, std::thread::Builder::new().spawn_scoped(scope, || file.sync_all())))
             .collect();
-        let first = files.first().map(|file| file.sync_all());
+        let first = first.sync_all();
         let rest = started.into_iter().map(|(file, thread)| match thread.map(|thread| thread.join()) {
             Ok(Ok(synced)) => synced,
             // no thread to be had
             Ok(Err(_)) | Err(_) => file.sync_all(),
         });
-        first.into_iter().chain(rest).collect()
+        // not `collect`, which would leave what comes after an error untried
+        rest.fold(first, Result::and)
     })
 }
 

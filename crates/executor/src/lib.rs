@@ -24,7 +24,7 @@
 //! | `lock` | held (`flock`) by the executor for life | |
 //! | `claim.json` | who has taken the execution over; there before the first step | never changed |
 //! | `state.json` | the step that runs, its process, wishes to stop | replaced |
-//! | `control.sock` | takes `interrupt`, `kill` and `status`: a line of JSON each way | |
+//! | `control.sock` | takes `interrupt`, `kill`, `status` and `wait`: a line of JSON each way | |
 //! | `log` | all output, in order, as bytes | appended |
 //! | `result.json` | [`ExecutionResult`]; the last thing that is written | never changed |
 //! | `executor.err` | the executor's own diagnostics; empty when all went well | appended |
@@ -46,8 +46,9 @@
 //! # Failure modes
 //!
 //! - The disk gets full: the [`Reserve`] of the spec is released. It is full all the same: the log loses text beyond what it
-//!   was given in advance, `state.json` is not updated, both are said in `executor.err`, and the steps go on. For the result, space was set aside before the first step; if it cannot be written all the same, the executor
-//!   keeps the lock and tries for two minutes, then exits with 1: the execution is lost.
+//!   was given in advance, `state.json` is not updated, both are said in `executor.err`, and the steps go on. For the
+//!   result, space was set aside before the first step; if it cannot be written all the same, the executor keeps the
+//!   lock and tries for two minutes, then exits with 1: the execution is lost.
 //! - The executor is killed: [`Observation::Lost`], with the reason in words, leftovers killed and files salvaged. A
 //!   process that had shed everything that ties it to the execution (see `leftovers`) is not found then.
 //! - A process in uninterruptible sleep cannot be killed: the executor waits for it, and says so in the log.
@@ -78,5 +79,5 @@ pub use error::Error;
 pub use local::LocalExecutor;
 pub use observation::{BoxFuture, Delivery, Executor, Launched, Lost, Observation, Running};
 pub use result::{ExecutionResult, Outcome, Salvaged, SalvagedFile, StepEnd, StepResult};
-pub use run::run;
+pub use run::{run, space_left};
 pub use spec::{DEFAULT_TIME_LIMIT_GRACE, FORMAT, FileDigest, Reserve, Spec, Stdout, Step};

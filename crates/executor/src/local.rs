@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::observation::{BoxFuture, Delivery, Executor, Launched, Observation};
 use crate::observe::{Seen, observe};
-use crate::procfs::{self, Identity};
+use crate::procfs::Identity;
 use crate::record::Claim;
 use crate::revoke::revoke;
 use crate::spec::{Spec, to_milliseconds};
@@ -76,15 +76,14 @@ impl LocalExecutor {
 
     async fn start(&self, directory: &Directory) -> Result<Launched, Error> {
         let failed = |why: String| Error::Launch { program: self.program.clone(), why };
-        let (mut child, stdout) = match self.standby.take(directory.path()).await {
-            Some(stood_by) => stood_by,
+        let mut child = match self.standby.take(directory.path()).await {
+            Some(child) => child,
             None => {
                 let spawned = self.command().arg(directory.path()).stdin(Stdio::null()).spawn();
-                let mut child = spawned.map_err(|error| failed(error.to_string()))?;
-                let stdout = child.stdout.take();
-                (child, stdout)
+                spawned.map_err(|error| failed(error.to_string()))?
             }
         };
+        let stdout = child.stdout.take();
         // reaped whenever it ends, whatever becomes of this launch and of those who wait for the execution
         let reaper = tokio::spawn(async move { child.wait().await });
         let mut said = Vec::new();
@@ -219,7 +218,7 @@ impl Executor for LocalExecutor {
             let directory = Directory::new(directory)?;
             let executor = blocking(move || read_versioned::<Claim>(&directory.claim())).await?;
             match executor {
-                Some(claim) if is_of_this_boot(&claim)? => end_of(claim.executor).await,
+                Some(claim) if claim.is_of_this_boot()? => end_of(claim.executor).await,
                 _ => Ok(()),
             }
         })
@@ -245,11 +244,6 @@ fn sync_all(directories: &[PathBuf]) -> Result<(), Error> {
 async fn look(directory: &Directory) -> Result<Seen, Error> {
     let directory = directory.clone();
     blocking(move || observe(&directory)).await
-}
-
-fn is_of_this_boot(claim: &Claim) -> Result<bool, Error> {
-    let boot_id = procfs::boot_id().map_err(Error::io("read", "/proc/sys/kernel/random/boot_id"))?;
-    Ok(boot_id == claim.boot_id)
 }
 
 /// Returns when the executor says that the result can be read, which is before it has flushed that. Never returns if it

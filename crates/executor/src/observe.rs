@@ -10,7 +10,7 @@ use crate::directory::{Directory, read_versioned};
 use crate::error::Error;
 use crate::leftovers;
 use crate::observation::{Lost, Observation, Running};
-use crate::procfs::{self, Identity};
+use crate::procfs::Identity;
 use crate::record::{Claim, State};
 use crate::result::ExecutionResult;
 use crate::salvage::salvage_durably;
@@ -35,8 +35,7 @@ pub(crate) fn observe(directory: &Directory) -> Result<Seen, Error> {
                 return Ok(Seen::AtRest(result.map_or(Observation::NotStarted, finished)));
             }
         };
-        let this_boot =
-            procfs::boot_id().map_err(Error::io("read", "/proc/sys/kernel/random/boot_id"))? == claim.boot_id;
+        let this_boot = claim.is_of_this_boot()?;
         // in this order: an executor that ends in between has left its result, which is then found
         let alive = this_boot && claim.executor.is_alive();
         match result(directory) {

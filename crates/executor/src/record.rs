@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::procfs::Identity;
+use crate::error::Error;
+use crate::procfs::{self, Identity};
 
 /// The name of the environment variable that every process of an execution is started with.
 pub(crate) const MARK: &str = "SIGNALBOX_EXECUTION";
 
-/// Proves that an executor has taken the execution over: `claim.json`. Durable before the first step starts, and
-/// never changed; so whoever finds one must not run the steps again.
+/// Proves that an executor has taken the execution over: `claim.json`. Durable before the first step starts unless the
+/// steps are repeatable, and never changed; so whoever finds one must not run the steps again.
 ///
 /// It repeats from the spec what is needed to clean up after a dead executor, since the spec is gone by then.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,5 +52,11 @@ impl Claim {
     /// The assignment in the environment of each of its processes.
     pub(crate) fn mark(&self) -> String {
         format!("{MARK}={}", self.token)
+    }
+
+    /// Whether the machine has not been started anew since.
+    pub(crate) fn is_of_this_boot(&self) -> Result<bool, Error> {
+        let boot_id = procfs::boot_id().map_err(Error::io("read", "/proc/sys/kernel/random/boot_id"))?;
+        Ok(boot_id == self.boot_id)
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn salvage(working_dir: &Path, files: &[PathBuf]) -> (Vec<Salvaged>, 
 /// The same, after everything was flushed, as far as the disk lets it.
 pub(crate) fn salvage_durably(working_dir: &Path, files: &[PathBuf]) -> Vec<Salvaged> {
     let (salvaged, to_sync) = salvage(working_dir, files);
-    sync_together(&to_sync.iter().collect::<Vec<_>>());
+    let _ = sync_together(&to_sync);
     salvaged
 }
 

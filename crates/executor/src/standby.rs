@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, Command};
 
 use crate::run::STAND_BY;
 
@@ -26,13 +26,12 @@ impl Standby {
     }
 
     /// Tells the one that stands by its directory. `None`: there is none, or it was killed meanwhile.
-    pub(crate) async fn take(&self, directory: &Path) -> Option<(Child, Option<ChildStdout>)> {
+    pub(crate) async fn take(&self, directory: &Path) -> Option<Child> {
         let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let mut line = directory.as_os_str().as_bytes().to_vec();
         line.push(b'\n');
-        let stdout = child.stdout.take();
         // closed with the end of this, which is what it waits for
         let told = child.stdin.take()?.write_all(&line).await;
-        told.is_ok().then_some((child, stdout))
+        told.is_ok().then_some(child)
     }
 }

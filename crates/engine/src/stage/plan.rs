@@ -22,7 +22,7 @@ use super::settings::RunSettings;
 use super::{Conclusion, Ended, StageError, environment, open_needed, open_own, read_json, write_private};
 use crate::context::Context;
 use crate::terraform::preamble;
-use crate::{RunDir, state_keeper, variables};
+use crate::{Log, RunDir, state_keeper, variables};
 
 const TAKE: &str = "take-configuration";
 const PLAN: &str = "terraform plan";
@@ -33,8 +33,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         StageError::Impossible(format!("workspace {} was removed from the configuration", workspace.name))
     })?;
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let program = settings.terraform.as_deref().unwrap_or(&config.server.terraform);
-    let terraform = context.terraform.find(program, &context.host).await;
+    let terraform = context.terraform.find(config.terraform(settings), &context.host).await;
     let request = TakeRequest {
         format: configuration::FORMAT,
         source: source(context, run, settings).await?,
@@ -210,8 +209,9 @@ pub(super) async fn conclude(
 fn refusal(ended: &Ended, run_dir: &RunDir) -> Option<String> {
     match ended {
         Ended::Finished(result) if matches!(&result.outcome, Outcome::Failed { step, .. } if step == TAKE) => {
-            let log = std::fs::read(run_dir.log(Stage::Plan)).ok()?;
-            let tail = String::from_utf8_lossy(&log[log.len().saturating_sub(4096)..]).into_owned();
+            let log = Log::from(open_own(&run_dir.log(Stage::Plan)).ok()??);
+            let tail = log.read(log.len(true).ok()?.saturating_sub(4096), 4096).ok()?;
+            let tail = String::from_utf8_lossy(&tail);
             let words = tail.lines().rev().find(|line| line.starts_with(configuration::REFUSAL))?;
             Some(words.to_owned())
         }
@@ -290,10 +290,7 @@ async fn make_durable(run_dir: &RunDir) -> Result<(), StageError> {
         for directory in [Some(run_dir.root()), runs.as_deref()].into_iter().flatten() {
             files.push(File::open(directory).map_err(cannot)?);
         }
-        executor::sync_together(&files.iter().collect::<Vec<_>>())
-            .into_iter()
-            .collect::<Result<(), _>>()
-            .map_err(cannot)
+        executor::sync_together(&files).map_err(cannot)
     };
     tokio::task::spawn_blocking(flush).await.map_err(|error| StageError::NotNow(error.to_string()))?
 }

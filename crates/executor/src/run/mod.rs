@@ -36,6 +36,8 @@ use crate::result::{ExecutionResult, Outcome, StepResult};
 use crate::salvage::salvage;
 use crate::spec::{FORMAT, Spec};
 
+pub use space::space_left;
+
 use diagnostics::complain;
 use events::Events;
 use execution::Execution;
@@ -338,9 +340,7 @@ impl ResultFile {
     fn publish(reserved: Option<&Self>, directory: &Directory, over: &Over) -> io::Result<()> {
         let Over { result, to_sync } = over;
         let Some(Self { file }) = reserved else {
-            sync_together(&to_sync.iter().flatten().collect::<Vec<_>>())
-                .into_iter()
-                .collect::<io::Result<()>>()?;
+            sync_together(to_sync.iter().flatten())?;
             return crate::directory::write_atomically(&directory.result(), result);
         };
         let content = serde_json::to_vec(result)?;
@@ -361,7 +361,7 @@ impl ResultFile {
         // and its name: without it an apply that ended well before a power cut would be one that was lost. All in one
         // turn; if the power goes before that, an incomplete result is none.
         let folder = File::open(directory.path())?;
-        sync_together(&to_sync.iter().chain([file, &folder]).collect::<Vec<_>>()).into_iter().collect()
+        sync_together(to_sync.iter().chain([file, &folder]))
     }
 }
 

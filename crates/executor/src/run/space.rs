@@ -36,7 +36,7 @@ impl Space {
     pub(crate) fn look(&mut self, now: Instant, directory: &Path) -> Option<String> {
         let reserve = self.reserve.as_ref().filter(|_| self.look_at <= now)?;
         self.look_at = now + LOOK;
-        let left = left(directory)
+        let left = space_left(directory)
             .inspect_err(|error| complain(format_args!("cannot tell what space is left: {error}")));
         if left.ok()? >= reserve.when_below {
             return None;
@@ -58,7 +58,10 @@ impl Space {
 }
 
 /// Bytes that may still be written to the file system of this directory.
-fn left(directory: &Path) -> io::Result<u64> {
+///
+/// # Errors
+/// When the system does not say so.
+pub fn space_left(directory: &Path) -> io::Result<u64> {
     let space = statvfs(directory)?;
     Ok(space.f_bavail.saturating_mul(space.f_frsize))
 }
