@@ -50,8 +50,8 @@ struct Mailboxes {
     supervisor: Option<ActorRef<WorkspacesMessage>>,
 }
 
-/// Nothing that these locks guard is left half changed by a panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Nothing that the locks of this crate guard is left half changed by a panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -30,8 +30,6 @@ const PIECE: usize = 1024 * 1024;
 /// The values that are not to be seen in a run's logs.
 pub(crate) struct Mask {
     patterns: AhoCorasick,
-    /// The length of the longest.
-    longest: usize,
     values: Vec<Vec<u8>>,
 }
 
@@ -60,15 +58,20 @@ impl Mask {
         values.retain(|value| value.len() >= LEAST);
         values.sort_unstable();
         values.dedup();
-        let longest = values.iter().map(Vec::len).max()?;
+        if values.is_empty() {
+            return None;
+        }
         // overlapping matches are found whatever was read before
-        let patterns = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&values).ok()?;
-        Some(Self { patterns, longest, values })
+        let patterns = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&values);
+        let patterns = patterns
+            .inspect_err(|error| tracing::error!(%error, "sensitive values can't be looked for in logs"))
+            .ok()?;
+        Some(Self { patterns, values })
     }
 
     /// How many bytes before and after a piece have to be known to mask it.
     pub(crate) fn margin(&self) -> usize {
-        self.longest - 1
+        self.patterns.max_pattern_len() - 1
     }
 
     /// Stars out what is found in `bytes`, and says whether anything was. At its ends something may begin or go on that
@@ -87,7 +90,7 @@ impl Mask {
         let starts = |length: &usize| {
             self.values.iter().any(|value| value.len() > *length && tail.ends_with(&value[..*length]))
         };
-        (1..self.longest.min(tail.len() + 1)).rev().find(starts).unwrap_or(0)
+        (1..=self.margin().min(tail.len())).rev().find(starts).unwrap_or(0)
     }
 
     /// Stars the values out of a file that nobody writes to any more.

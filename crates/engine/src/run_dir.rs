@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lifecycle::Stage;
 use lifecycle::id::RunId;
+use store::Run;
 
 /// Paths of one run. Absolute, since plan and apply have to run in the same absolute path.
 #[derive(Debug, Clone)]
@@ -121,6 +122,14 @@ impl RunDir {
             absent(removed)?;
         }
         Ok(())
+    }
+
+    /// [`clean_up`](Self::clean_up) after a run that is over, on a thread that may block: a working directory can hold
+    /// hundreds of megabytes of providers.
+    pub(crate) async fn clean_up_after(data_dir: &Path, run: Run) -> std::io::Result<()> {
+        let run_dir = Self::new(data_dir, run.id);
+        let logs = run.logs.into_keys().collect();
+        tokio::task::spawn_blocking(move || run_dir.clean_up(&logs)).await.map_err(std::io::Error::other)?
     }
 
     fn leftovers(&self) -> std::io::Result<Vec<PathBuf>> {

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 use tokio::io::AsyncReadExt as _;
 
 use crate::HostEnvironment;
+use crate::context::lock;
 
 /// `terraform version` takes 35 ms of CPU: asked once for each binary, and again when the file changes.
 #[derive(Debug, Default)]
@@ -43,7 +44,7 @@ impl Versions {
             tracing::warn!(program = %binary.0.display(), "terraform does not tell its version: {why}");
         }
         let version = said.clone().ok();
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(binary.clone(), said);
+        lock(&self.known).insert(binary.clone(), said);
         Terraform { program: binary.0, version }
     }
 
@@ -57,7 +58,7 @@ impl Versions {
     }
 
     fn told(&self, binary: &Binary) -> Option<Result<String, String>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(binary).cloned()
+        lock(&self.known).get(binary).cloned()
     }
 }
 

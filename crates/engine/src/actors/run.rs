@@ -140,10 +140,7 @@ async fn look(myself: &ActorRef<RunMessage>, state: &mut RunState) -> Result<Nex
             context.release_slot(run.id);
             // the next run does not wait for the cleaning up
             context.hint(run.workspace);
-            let run_dir = RunDir::new(&context.data_dir, run.id);
-            // a working directory can hold hundreds of megabytes of providers
-            let logs = run.logs.into_keys().collect();
-            tokio::task::spawn_blocking(move || run_dir.clean_up(&logs)).await??;
+            RunDir::clean_up_after(&context.data_dir, run).await?;
             myself.stop(None);
             Ok(Next::Wait)
         }
@@ -322,9 +319,7 @@ pub(crate) async fn give_up(context: &Context, id: RunId, reason: &str) -> Resul
                 },
                 // waits for a person, for its turn, or is over: nothing is stuck
                 None if state.is_final() => {
-                    let run_dir = RunDir::new(&context.data_dir, run.id);
-                    let logs = run.logs.into_keys().collect();
-                    tokio::task::spawn_blocking(move || run_dir.clean_up(&logs)).await??;
+                    RunDir::clean_up_after(&context.data_dir, run).await?;
                     break;
                 }
                 None => break,

@@ -210,17 +210,14 @@ async fn clean_up_after_final_runs(context: Arc<Context>) {
     let Ok(entries) = std::fs::read_dir(context.data_dir.join("runs")) else { return };
     for entry in entries.flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let run_dir = RunDir::new(&context.data_dir, id);
-        if run_dir.is_clean() {
+        if RunDir::new(&context.data_dir, id).is_clean() {
             continue;
         }
-        let logs = match context.store.run(id).await {
-            Ok(run) if run.state.is_final() => run.logs.into_keys().collect(),
+        let run = match context.store.run(id).await {
+            Ok(run) if run.state.is_final() => run,
             _ => continue,
         };
-        // large directories take a while to remove
-        let cleaned = tokio::task::spawn_blocking(move || run_dir.clean_up(&logs)).await;
-        if let Ok(Err(error)) = cleaned {
+        if let Err(error) = RunDir::clean_up_after(&context.data_dir, run).await {
             tracing::warn!(run = %id, %error, "can't clean up after the run");
         }
     }
