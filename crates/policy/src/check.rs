@@ -132,7 +132,7 @@ pub fn check(request: &CheckRequest) -> Result<PolicyReport, CheckError> {
 fn check_set(request: &SetRequest, input: &Arc<Input>) -> SetReport {
     let name = request.name.clone();
     let limits = Limits { time: Duration::from_millis(request.time_limit_ms) };
-    match PolicySet::load(&*request.name, &request.path, request.settings.clone()) {
+    match PolicySet::load(&*request.name, &request.path, &request.settings) {
         Ok(set) => SetReport {
             name,
             engine: Some(set.engine()),

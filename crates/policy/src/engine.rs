@@ -98,7 +98,7 @@ pub trait CompiledSet: Send + Sync {
     /// The policies in the order in which they are evaluated and shown.
     fn policies(&self) -> &[Policy];
 
-    /// What of the set has no effect.
+    /// What of the set and of its settings has no effect.
     fn warnings(&self) -> &[String] {
         &[]
     }

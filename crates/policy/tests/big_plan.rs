@@ -65,7 +65,7 @@ fn plan() -> String {
 #[test]
 fn a_plan_of_20000_resources_is_evaluated_within_the_default_limit() {
     let dir = common::folder(&[("policies.hcl", MANIFEST), ("big.rego", REGO)]);
-    let set = PolicySet::load("big", dir.path(), SetSettings::default()).unwrap();
+    let set = PolicySet::load("big", dir.path(), &SetSettings::default()).unwrap();
     let plan = plan();
     let megabytes = plan.len() as f64 / 1e6;
     let started = Instant::now();

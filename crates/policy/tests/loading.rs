@@ -24,7 +24,7 @@ fn every_mistake_of_a_set_is_reported_at_once() {
         ("ignored_test.rego", "package test\n\nnot rego at all"),
     ]);
     symlink(outside.path().join("secret.rego"), dir.path().join("link.rego")).unwrap();
-    let error = PolicySet::load("test", dir.path(), SetSettings::default()).unwrap_err();
+    let error = PolicySet::load("test", dir.path(), &SetSettings::default()).unwrap_err();
     insta::assert_snapshot!(error.to_string());
 }
 
@@ -78,7 +78,7 @@ fn the_version_of_a_set_holds_for_each_of_its_files() {
     {
         let manifest = format!("rego_version = \"{version}\"\n{POLICY}");
         let dir = folder(&[("policies.hcl", &manifest), ("a.rego", rego)]);
-        match PolicySet::load("test", dir.path(), SetSettings::default()) {
+        match PolicySet::load("test", dir.path(), &SetSettings::default()) {
             Ok(_) => assert!(good, "{version} {rego}"),
             Err(error) => {
                 assert!(!good, "{error}");
@@ -105,13 +105,13 @@ fn a_folder_with_the_manifests_of_two_engines_is_refused() {
 
 #[test]
 fn folders_that_are_no_policy_sets_are_refused_with_what_would_be_right() {
-    let none = PolicySet::load("test", Path::new("/no/such/folder"), SetSettings::default())
+    let none = PolicySet::load("test", Path::new("/no/such/folder"), &SetSettings::default())
         .unwrap_err()
         .to_string();
     assert!(none.starts_with("cannot read the policy set /no/such/folder: "), "{none}");
     let file = folder(&[("x", "")]);
     assert!(
-        PolicySet::load("test", &file.path().join("x"), SetSettings::default())
+        PolicySet::load("test", &file.path().join("x"), &SetSettings::default())
             .unwrap_err()
             .to_string()
             .contains("not a folder")

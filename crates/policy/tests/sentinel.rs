@@ -55,7 +55,7 @@ fn hosts(hosts: &[&str]) -> SetSettings {
 
 fn warnings(manifest: &str, settings: SetSettings) -> Vec<String> {
     let dir = folder(&[("sentinel.hcl", manifest), ("p.sentinel", "main = rule { true }\n")]);
-    PolicySet::load("test", dir.path(), settings).unwrap().warnings()
+    PolicySet::load("test", dir.path(), &settings).unwrap().warnings()
 }
 
 #[test]
@@ -238,7 +238,7 @@ deny contains to_number(concat(" ", [after.password, token])) if trace(token)
     let run = json!({"id": "run-1", "variables": {"token": {"category": "terraform", "sensitive": true}}});
     let input = Arc::new(Input::new(plan().to_string(), run).unwrap());
     for files in sets {
-        let set = PolicySet::load("test", folder(files).path(), SetSettings::default()).unwrap();
+        let set = PolicySet::load("test", folder(files).path(), &SetSettings::default()).unwrap();
         let results = set.evaluate(&input, SECONDS);
         let report = serde_json::to_string(&results).unwrap();
         assert!(report.contains(sentinel::MASK), "{report}");
@@ -346,7 +346,7 @@ fn parameters_of_the_configuration_win_and_sensitive_ones_are_masked() {
     let sentinel =
         "param size\nparam token\nprint(size, token.key)\nmain = rule { error(\"with\", token) }\n";
     let dir = folder(&[("sentinel.hcl", manifest), ("p.sentinel", sentinel)]);
-    let error = PolicySet::load("test", dir.path(), SetSettings::default()).unwrap_err();
+    let error = PolicySet::load("test", dir.path(), &SetSettings::default()).unwrap_err();
     assert!(error.to_string().starts_with("p.sentinel:2:7: the parameter `token` has no value"), "{error}");
     let parameter = |value, sensitive| Parameter { value, sensitive };
     let parameters = [
@@ -355,7 +355,7 @@ fn parameters_of_the_configuration_win_and_sensitive_ones_are_masked() {
     ];
     let settings = SetSettings { parameters: parameters.into(), ..SetSettings::default() };
     assert!(!format!("{settings:?}").contains("s3cr3t-key"));
-    let set = PolicySet::load("test", dir.path(), settings).unwrap();
+    let set = PolicySet::load("test", dir.path(), &settings).unwrap();
     let input = Arc::new(Input::new(plan().to_string(), json!({})).unwrap());
     let result = set.evaluate(&input, SECONDS).remove(0);
     assert_eq!(result.prints[0], "[\"s\", 3] (sensitive value)");
@@ -370,7 +370,7 @@ fn hosts_of_a_set_whose_language_has_no_http_are_said_to_have_no_effect() {
         ("policies.hcl", "policy \"p\" { query = \"data.test.deny\" }"),
         ("p.rego", "package test\n\ndeny contains \"x\" if input.plan.x\n"),
     ]);
-    let set = PolicySet::load("test", dir.path(), settings()).unwrap();
+    let set = PolicySet::load("test", dir.path(), &settings()).unwrap();
     assert!(set.warnings()[0].contains("http_hosts has no effect"));
 }
 
@@ -400,7 +400,7 @@ fn with_hosts(hosts: &[String], sentinel: &str) -> PolicyResult {
     let dir = folder(&[("sentinel.hcl", "policy \"p\" {}\n"), ("p.sentinel", sentinel)]);
     let settings = SetSettings { http_hosts: hosts.to_vec(), ..SetSettings::default() };
     let input = Arc::new(Input::new(plan().to_string(), json!({})).unwrap());
-    PolicySet::load("test", dir.path(), settings).unwrap().evaluate(&input, SECONDS).remove(0)
+    PolicySet::load("test", dir.path(), &settings).unwrap().evaluate(&input, SECONDS).remove(0)
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn a_proxy_is_a_host_that_has_to_be_allowed_too() {
     let sentinel = "import \"http\"\nmain = rule { http.get(\"http://example.com\").status_code is 200 }\n";
     let dir = folder(&[("sentinel.hcl", manifest), ("p.sentinel", sentinel)]);
     let settings = hosts(&["example.com"]);
-    let set = PolicySet::load("test", dir.path(), settings).unwrap();
+    let set = PolicySet::load("test", dir.path(), &settings).unwrap();
     let input = Arc::new(Input::new(plan().to_string(), json!({})).unwrap());
     let error = error_of(set.evaluate(&input, SECONDS).remove(0).verdict);
     assert!(error.contains("127.0.0.1:9 is none of the policy set's http_hosts"), "{error}");
@@ -457,7 +457,7 @@ fn an_answer_that_does_not_come_ends_with_the_policy() {
     let sentinel =
         format!("import \"http\"\nmain = rule {{ http.get(\"http://{host}\").status_code is 200 }}\n");
     let dir = folder(&[("sentinel.hcl", "policy \"p\" {}\n"), ("p.sentinel", &sentinel)]);
-    let set = PolicySet::load("test", dir.path(), hosts(&[&host])).unwrap();
+    let set = PolicySet::load("test", dir.path(), &hosts(&[&host])).unwrap();
     let input = Arc::new(Input::new(plan().to_string(), json!({})).unwrap());
     let started = Instant::now();
     let result = set.evaluate(&input, Limits { time: Duration::from_millis(300) }).remove(0);

@@ -73,7 +73,7 @@ fn policies_judge_the_plan_that_terraform_shows() {
     let plan = terraform(configuration.path(), &["show", "-json", "tfplan"]);
 
     let set = common::folder(&[("policies.hcl", MANIFEST), ("size.rego", SIZE), ("rest.rego", REST)]);
-    let set = PolicySet::load("real", set.path(), SetSettings::default()).unwrap();
+    let set = PolicySet::load("real", set.path(), &SetSettings::default()).unwrap();
     let input = Input::new(plan, json!({})).unwrap().into();
     let verdicts: Vec<_> = set.evaluate(&input, common::SECOND).into_iter().map(|r| r.verdict).collect();
     assert_eq!(

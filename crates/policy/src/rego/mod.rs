@@ -66,7 +66,7 @@ impl PolicyEngine for RegoEngine {
         manifest::FILE
     }
 
-    fn load(&self, folder: &SetFolder, _: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
+    fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
         let manifest_text = match folder.file(manifest::FILE).map(|file| folder.read(file)) {
             Some(read) => read?,
             None => return Err(Mistake::of_file(manifest::FILE, "is missing").into()),
@@ -78,7 +78,7 @@ impl PolicyEngine for RegoEngine {
         }
         let engine = compile(&rego, &manifest_text, &manifest.entries)?;
         let (policies, rules) = manifest.entries.into_iter().map(|entry| (entry.policy, entry.rule)).unzip();
-        Ok(Arc::new(RegoSet { engine, policies, rules }))
+        Ok(Arc::new(RegoSet { engine, policies, rules, warnings: without_effect(settings) }))
     }
 }
 
@@ -130,6 +130,19 @@ struct RegoSet {
     policies: Vec<Policy>,
     /// The rule of each policy.
     rules: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// What of a set's settings its policies have no use for.
+fn without_effect(settings: &SetSettings) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !settings.http_hosts.is_empty() {
+        warnings.push("http_hosts has no effect: policies in Rego have no http.send here".to_owned());
+    }
+    if !settings.parameters.is_empty() {
+        warnings.push("parameters have no effect: policies in Rego take none".to_owned());
+    }
+    warnings
 }
 
 impl CompiledSet for RegoSet {
@@ -137,9 +150,15 @@ impl CompiledSet for RegoSet {
         &self.policies
     }
 
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     fn prepare(&self, input: &Input) {
         // an error shows again in each evaluation
         let _ = input.rego();
+        // what a policy says is masked in its own time
+        input.secrets();
     }
 
     fn evaluate(&self, index: usize, given: &Input, limits: Limits) -> Evaluation {

@@ -59,7 +59,6 @@ pub struct PolicySet {
     name: String,
     engine: EngineKind,
     compiled: Arc<dyn CompiledSet>,
-    settings: SetSettings,
 }
 
 impl fmt::Debug for PolicySet {
@@ -78,14 +77,12 @@ impl PolicySet {
     /// # Errors
     ///
     /// Every mistake of the set at once, as far as one does not hide another.
-    pub fn load(name: impl Into<String>, folder: &Path, settings: SetSettings) -> Result<Self, LoadError> {
+    pub fn load(name: impl Into<String>, folder: &Path, settings: &SetSettings) -> Result<Self, LoadError> {
         let (folder, mut mistakes) = SetFolder::open(folder)?;
         let loaded = engine_of(&folder)
-            .and_then(|engine| Ok((engine.kind(), guard::load(engine, &folder, &settings)?)));
+            .and_then(|engine| Ok((engine.kind(), guard::load(engine, &folder, settings)?)));
         match loaded {
-            Ok((engine, compiled)) if mistakes.is_empty() => {
-                Ok(Self { name: name.into(), engine, compiled, settings })
-            }
+            Ok((engine, compiled)) if mistakes.is_empty() => Ok(Self { name: name.into(), engine, compiled }),
             Ok(_) => Err(LoadError::new(mistakes)),
             Err(error) => {
                 mistakes.extend_from_slice(error.mistakes());
@@ -111,16 +108,7 @@ impl PolicySet {
 
     /// What of the set and of its settings has no effect.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = self.compiled.warnings().to_vec();
-        if self.engine == EngineKind::Rego {
-            if !self.settings.http_hosts.is_empty() {
-                warnings.push("http_hosts has no effect: policies in Rego have no http.send here".to_owned());
-            }
-            if !self.settings.parameters.is_empty() {
-                warnings.push("parameters have no effect: policies in Rego take none".to_owned());
-            }
-        }
-        warnings
+        self.compiled.warnings().to_vec()
     }
 
     /// Evaluates every policy of the set. Takes at most the time limit for each of them, and never panics.

@@ -25,7 +25,7 @@ pub(crate) fn write(dir: &Path, files: &[(&str, &str)]) {
 
 /// The mistakes of a set of these files.
 pub(crate) fn mistakes(files: &[(&str, &str)]) -> LoadError {
-    PolicySet::load("test", folder(files).path(), SetSettings::default()).unwrap_err()
+    PolicySet::load("test", folder(files).path(), &SetSettings::default()).unwrap_err()
 }
 
 pub(crate) fn input(plan: &Value) -> Arc<Input> {
@@ -41,7 +41,7 @@ pub(crate) const SECOND: Limits = Limits { time: Duration::from_secs(1) };
 /// The results of a set of these files for the plan.
 pub(crate) fn evaluate(files: &[(&str, &str)], plan: &Value, limits: Limits) -> Vec<PolicyResult> {
     let dir = folder(files);
-    let set = PolicySet::load("test", dir.path(), SetSettings::default()).unwrap_or_else(|e| panic!("{e}"));
+    let set = PolicySet::load("test", dir.path(), &SetSettings::default()).unwrap_or_else(|e| panic!("{e}"));
     set.evaluate(&input(plan), limits)
 }
 

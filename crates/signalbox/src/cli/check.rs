@@ -78,7 +78,7 @@ pub(crate) fn check_policy_sets(config: &Config) -> PolicySetFindings {
         let of = |what: &dyn std::fmt::Display| {
             format!("policy set {:?} in {}: {what}", set.name, set.path.display())
         };
-        match policy::PolicySet::load(set.name.as_str(), &set.path, engine::set_settings(set)) {
+        match policy::PolicySet::load(set.name.as_str(), &set.path, &engine::set_settings(set)) {
             Ok(loaded) => findings.warnings.extend(loaded.warnings().iter().map(|warning| of(warning))),
             Err(error) => findings.broken.push(of(&error)),
         }
