@@ -126,7 +126,7 @@ resource "terraform_data" "two" {
     let run = world.queue_as("operator", "net", replaced).await;
     let run = world.reaches(&run, "Needs Confirmation").await;
     let plan = run.plan.clone().unwrap();
-    assert_eq!((plan.resource_additions, plan.resource_destructions), (Some(1), Some(1)));
+    assert_eq!((plan.resources.additions, plan.resources.destructions), (Some(1), Some(1)));
     world.act("operator", &run, client::RunAction::Discard).await.unwrap();
     let refresh = world.queue_as("operator", "net", NewRun { refresh_only: true, ..NewRun::default() }).await;
     world.reaches(&refresh, "No Changes").await;

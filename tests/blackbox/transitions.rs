@@ -189,7 +189,7 @@ async fn t8_a_plan_with_changes_waits_for_a_person() {
     assert!(run.has_changes && run.actions.is_confirmable && run.actions.is_discardable);
     let plan = run.plan.expect("the plan is included");
     assert_eq!(
-        (plan.resource_additions, plan.resource_changes, plan.resource_destructions),
+        (plan.resources.additions, plan.resources.changes, plan.resources.destructions),
         (Some(1), Some(0), Some(0))
     );
 }

@@ -120,6 +120,11 @@ impl Resource {
         A::deserialize(&self.attributes).map_err(|error| format!("{} {}: {error}", self.kind, self.id))
     }
 
+    /// What stands at this place, a JSON pointer, in the attributes; `None` if it is absent or something else.
+    pub(crate) fn attribute_at<A: DeserializeOwned>(&self, place: &str) -> Option<A> {
+        A::deserialize(self.attributes.pointer(place)?).ok()
+    }
+
     /// Type and id of what it is linked to.
     pub(crate) fn link(&self, name: &str) -> Option<(&str, &str)> {
         identifier(&self.relationships.get(name)?.data)

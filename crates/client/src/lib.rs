@@ -34,8 +34,8 @@ pub use error::{ClientError, Problem, Problems};
 pub use http::Client;
 pub use model::{
     Account, Apply, ApplyStatus, CheckedPolicy, CheckedSet, LockedBy, Plan, PlanStatus, PolicyCheck,
-    PolicyCheckStatus, PolicyCounts, Run, RunActions, RunEvent, RunPermissions, RunStatus, Source, Workspace,
-    WorkspacePermissions,
+    PolicyCheckStatus, PolicyCounts, ResourceCounts, Run, RunActions, RunEvent, RunPermissions, RunStatus,
+    Source, Workspace, WorkspacePermissions,
 };
 pub use new_run::NewRun;
 pub use page::{Page, Pagination};

@@ -12,6 +12,6 @@ pub use account::Account;
 pub use policy_check::{CheckedPolicy, CheckedSet, PolicyCheck, PolicyCounts};
 pub use run::{Run, RunActions, RunPermissions};
 pub use run_event::RunEvent;
-pub use stage::{Apply, Plan};
+pub use stage::{Apply, Plan, ResourceCounts};
 pub use status::{ApplyStatus, PlanStatus, PolicyCheckStatus, RunStatus};
 pub use workspace::{LockedBy, Source, Workspace, WorkspacePermissions};

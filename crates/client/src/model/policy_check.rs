@@ -75,25 +75,6 @@ pub struct CheckedPolicy {
     pub more: Map<String, Value>,
 }
 
-/// The part of a check's attributes that is the engine's own report.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Reported {
-    result: Option<ReportedResult>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ReportedResult {
-    sentinel: Option<Report>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Report {
-    sets: Vec<CheckedSet>,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 struct Actions {
@@ -123,8 +104,7 @@ impl FromResource for PolicyCheck {
 
     fn from_resource(resource: &Resource, _: &Included<'_>) -> Result<Self> {
         // a report of another kind of server is none of ours, and takes nothing from the rest
-        let reported: Reported = resource.attributes().unwrap_or_default();
-        let report = reported.result.and_then(|result| result.sentinel).unwrap_or_default();
-        Ok(Self { id: resource.id.clone(), sets: report.sets, ..resource.attributes()? })
+        let sets = resource.attribute_at("/result/sentinel/sets").unwrap_or_default();
+        Ok(Self { id: resource.id.clone(), sets, ..resource.attributes()? })
     }
 }

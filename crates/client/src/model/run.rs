@@ -65,9 +65,6 @@ pub struct Run {
     /// The terraform that made the plan.
     #[serde(default)]
     pub terraform_version: Option<String>,
-    /// How many runs are ahead of it.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub position_in_queue: u64,
     /// What this daemon says beyond the API.
     #[serde(default, deserialize_with = "null_is_default")]
     signalbox: Own,

@@ -6,6 +6,24 @@ use serde::Deserialize;
 use super::{ApplyStatus, PlanStatus};
 use crate::document::{FromResource, Included, Resource, Result, null_is_default};
 
+/// How many resources a plan or an apply is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub struct ResourceCounts {
+    /// Created.
+    #[serde(rename = "resource-additions")]
+    pub additions: Option<u64>,
+    /// Updated in place.
+    #[serde(rename = "resource-changes")]
+    pub changes: Option<u64>,
+    /// Destroyed.
+    #[serde(rename = "resource-destructions")]
+    pub destructions: Option<u64>,
+    /// Imported.
+    #[serde(rename = "resource-imports")]
+    pub imports: Option<u64>,
+}
+
 /// The plan of a run. Counts are `None` until they are known.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -21,18 +39,9 @@ pub struct Plan {
     /// Whether it changes anything; false until it has finished.
     #[serde(default, deserialize_with = "null_is_default")]
     pub has_changes: bool,
-    /// Resources to create.
-    #[serde(default)]
-    pub resource_additions: Option<u64>,
-    /// Resources to update in place.
-    #[serde(default)]
-    pub resource_changes: Option<u64>,
-    /// Resources to destroy.
-    #[serde(default)]
-    pub resource_destructions: Option<u64>,
-    /// Resources to import.
-    #[serde(default)]
-    pub resource_imports: Option<u64>,
+    /// What it is about.
+    #[serde(flatten)]
+    pub resources: ResourceCounts,
     /// Where its log is; a secret.
     #[serde(default)]
     pub log_read_url: Option<String>,
@@ -50,18 +59,9 @@ pub struct Apply {
     /// When it reached what, by key: `started-at`.
     #[serde(default, deserialize_with = "null_is_default")]
     pub status_timestamps: BTreeMap<String, Timestamp>,
-    /// Resources that were created.
-    #[serde(default)]
-    pub resource_additions: Option<u64>,
-    /// Resources that were updated in place.
-    #[serde(default)]
-    pub resource_changes: Option<u64>,
-    /// Resources that were destroyed.
-    #[serde(default)]
-    pub resource_destructions: Option<u64>,
-    /// Resources that were imported.
-    #[serde(default)]
-    pub resource_imports: Option<u64>,
+    /// What it is about.
+    #[serde(flatten)]
+    pub resources: ResourceCounts,
     /// Where its log is; a secret.
     #[serde(default)]
     pub log_read_url: Option<String>,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use client::{CheckedSet, LockedBy, PolicyCheck, Run, RunEvent, Workspace};
+use client::{CheckedSet, LockedBy, PolicyCheck, ResourceCounts, Run, RunEvent, Workspace};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -62,25 +62,16 @@ struct Can {
     r#override: bool,
 }
 
+fn part<'a>(id: &'a str, status: &'a str, resources: ResourceCounts) -> Part<'a> {
+    let ResourceCounts { additions, changes, destructions, imports } = resources;
+    Part { id, status, additions, changes, destructions, imports }
+}
+
 impl<'a> RunShape<'a> {
     pub(crate) fn new(run: &'a Run) -> Self {
         let (actions, may) = (run.actions, run.permissions);
-        let plan = run.plan.as_ref().map(|plan| Part {
-            id: &plan.id,
-            status: plan.status.as_str(),
-            additions: plan.resource_additions,
-            changes: plan.resource_changes,
-            destructions: plan.resource_destructions,
-            imports: plan.resource_imports,
-        });
-        let apply = run.apply.as_ref().map(|apply| Part {
-            id: &apply.id,
-            status: apply.status.as_str(),
-            additions: apply.resource_additions,
-            changes: apply.resource_changes,
-            destructions: apply.resource_destructions,
-            imports: apply.resource_imports,
-        });
+        let plan = run.plan.as_ref().map(|plan| part(&plan.id, plan.status.as_str(), plan.resources));
+        let apply = run.apply.as_ref().map(|apply| part(&apply.id, apply.status.as_str(), apply.resources));
         Self {
             id: &run.id,
             workspace: run.workspace_name.as_deref(),

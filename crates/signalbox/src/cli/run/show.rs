@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use client::{PolicyCheck, Run, RunEvent, RunStatus};
+use client::{PolicyCheck, ResourceCounts, Run, RunEvent, RunStatus};
 use jiff::Timestamp;
 
 use super::super::context::Context;
@@ -77,29 +77,11 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
     };
     let plan = run.plan.as_ref().map(|plan| {
         let words = ["to import", "to add", "to change", "to destroy"];
-        with_counts(
-            plan.status.as_str(),
-            words,
-            [
-                plan.resource_imports,
-                plan.resource_additions,
-                plan.resource_changes,
-                plan.resource_destructions,
-            ],
-        )
+        with_counts(plan.status.as_str(), words, plan.resources)
     });
     let apply = run.apply.as_ref().map(|apply| {
         let words = ["imported", "added", "changed", "destroyed"];
-        with_counts(
-            apply.status.as_str(),
-            words,
-            [
-                apply.resource_imports,
-                apply.resource_additions,
-                apply.resource_changes,
-                apply.resource_destructions,
-            ],
-        )
+        with_counts(apply.status.as_str(), words, apply.resources)
     });
     let wait = match run.force_cancel_available_at {
         Some(at) if run.is_canceling() && at > now => {
@@ -125,8 +107,10 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
 
 /// The status of a plan or an apply with what it is about, once that is known. Imports are rare, and are left out
 /// where there are none.
-fn with_counts(status: &str, words: [&str; 4], [imports, counts @ ..]: [Option<u64>; 4]) -> String {
+fn with_counts(status: &str, words: [&str; 4], resources: ResourceCounts) -> String {
     let status = safe::line(status);
+    let ResourceCounts { additions, changes, destructions, imports } = resources;
+    let counts = [additions, changes, destructions];
     if counts.contains(&None) {
         return status;
     }
@@ -208,7 +192,10 @@ mod tests {
     #[test]
     fn a_plan_and_an_apply_are_shown_with_what_they_are_about_once_that_is_known() {
         let words = ["imported", "added", "changed", "destroyed"];
-        let shown = |imports, rest| with_counts("finished", words, [imports, rest, rest, rest]);
+        let shown = |imports, rest| {
+            let counts = ResourceCounts { imports, additions: rest, changes: rest, destructions: rest };
+            with_counts("finished", words, counts)
+        };
         assert_eq!(shown(Some(0), Some(2)), "finished: 2 added, 2 changed, 2 destroyed");
         assert_eq!(shown(Some(3), Some(0)), "finished: 3 imported, 0 added, 0 changed, 0 destroyed");
         assert_eq!(shown(None, Some(0)), "finished: 0 added, 0 changed, 0 destroyed");
