@@ -48,14 +48,10 @@ const SILENCE: Silence = Silence {
 
 /// Serves until the state's shutdown is cancelled: then streams end, other requests get ten seconds, and
 /// this returns.
-///
-/// # Errors
-/// When the limits of the process can't be read.
-pub async fn serve(listener: TcpListener, state: ApiState) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, state: ApiState) {
     let most = most_connections(rustix::process::getrlimit(rustix::process::Resource::Nofile).current);
     let shutdown = state.shutdown().clone();
     serve_within(listener, router(state), shutdown, most, SILENCE).await;
-    Ok(())
 }
 
 /// How many connections leave the daemon enough descriptors, if it may have `descriptors` (`None`: any number).

@@ -140,10 +140,16 @@ impl Reader {
         Ok((OrgQueue::of(&runs, &locked), runs))
     }
 
+    /// The queue that these runs wait in; it is not read for runs of which none does.
+    async fn queue_of(&self, runs: &[Run]) -> Result<OrgQueue> {
+        let any = runs.iter().any(|run| run::waits(run.state));
+        Ok(if any { self.queue().await?.0 } else { OrgQueue::default() })
+    }
+
     /// The document of one run, with its journal.
     pub(crate) async fn run_resource(&self, run: &Run, workspace: &Workspace) -> Result<Resource> {
         let events: Vec<_> = self.api.store().journal(run.id).await?.iter().map(|entry| entry.id).collect();
-        let queue = if run::waits(run.state) { self.queue().await?.0 } else { OrgQueue::default() };
+        let queue = self.queue_of(std::slice::from_ref(run)).await?;
         let view = self.run_view(run, workspace, &queue);
         Ok(run::resource(run, &run::View { events: Some(&events), ..view }))
     }
@@ -154,8 +160,7 @@ impl Reader {
         runs: &[Run],
         workspaces: &HashMap<WorkspaceId, Workspace>,
     ) -> Result<Vec<Resource>> {
-        let waiting = runs.iter().any(|run| run::waits(run.state));
-        let queue = if waiting { self.queue().await?.0 } else { OrgQueue::default() };
+        let queue = self.queue_of(runs).await?;
         let resource = |run: &Run| {
             let workspace = workspaces.get(&run.workspace)?;
             Some(run::resource(run, &self.run_view(run, workspace, &queue)))
@@ -178,11 +183,8 @@ impl Reader {
 
     /// What the run waits for in its queue, in words.
     pub(crate) async fn waits_for_what(&self, run: &Run, workspace: &Workspace) -> Result<Option<String>> {
-        if !run::waits(run.state) {
-            return Ok(None);
-        }
-        let queue = self.queue().await?.0;
-        Ok(self.waits_for(run, workspace, &queue).map(|waits| waits.to_string()))
+        let queue = self.queue_of(std::slice::from_ref(run)).await?;
+        Ok(self.run_view(run, workspace, &queue).waits_for.map(|waits| waits.to_string()))
     }
 
     fn waits_for<'w>(&self, run: &Run, workspace: &'w Workspace, queue: &OrgQueue) -> Option<WaitsFor<'w>> {

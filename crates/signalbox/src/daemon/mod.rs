@@ -21,7 +21,7 @@ use url::Url;
 pub(crate) struct Daemon {
     engine: Engine,
     actors: JoinHandle<()>,
-    server: JoinHandle<std::io::Result<()>>,
+    server: JoinHandle<()>,
     shutdown: CancellationToken,
     address: SocketAddr,
     public_url: Url,
@@ -107,8 +107,7 @@ impl Daemon {
         tokio::select! {
             _ = &mut self.actors => engine::Ended.to_string(),
             served = &mut self.server => match served {
-                Ok(Ok(())) => "the HTTP server ended".to_owned(),
-                Ok(Err(error)) => format!("the HTTP server failed: {error}"),
+                Ok(()) => "the HTTP server ended".to_owned(),
                 Err(error) => format!("the HTTP server failed: {error}"),
             },
         }
