@@ -106,12 +106,17 @@ async fn a_state_that_was_taken_is_not_reported_lost_when_it_is_taken_again() {
     assert!(!world.workspace("net").await.locked);
 }
 
-/// A run in the middle of its apply whose actor is given up, and waited for without one.
-async fn given_up(setup: Setup) -> (World, Run, Gate) {
-    let (world, run, gate) = setup.applying().await;
+/// Has the actor of the run that is under way fail until it is given up.
+async fn give_up(world: &World) {
     world.arm("run-actor", TOO_OFTEN);
     wait_for("the run is given up", async || world.daemon().log().contains("again and again").then_some(()))
         .await;
+}
+
+/// A run in the middle of its apply whose actor is given up, and waited for without one.
+async fn given_up(setup: Setup) -> (World, Run, Gate) {
+    let (world, run, gate) = setup.applying().await;
+    give_up(&world).await;
     // a run that passes by the others shows that the daemon has gone on since
     let plan_only = world.queue_as("planner", "net", NewRun { plan_only: true, ..NewRun::default() }).await;
     world.reaches(&plan_only, "Planned and Finished").await;
@@ -141,9 +146,7 @@ async fn an_apply_whose_actor_was_given_up_is_still_killed_by_a_force_cancel() {
     let world = setup.workspace_with_script("net", terraform::SIMPLE, &deaf).start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
     gate.reached().await;
-    world.arm("run-actor", TOO_OFTEN);
-    wait_for("the run is given up", async || world.daemon().log().contains("again and again").then_some(()))
-        .await;
+    give_up(&world).await;
     world.cancel(&run).await;
     wait_for("the force-cancel is accepted", async || {
         world.act("admin", &run, RunAction::ForceCancel).await.ok()
