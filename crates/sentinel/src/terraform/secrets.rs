@@ -58,14 +58,11 @@ fn module(module: &Data, texts: &mut Vec<String>) {
 /// Variables that the root module declares as sensitive.
 fn declared(plan: &Data, texts: &mut Vec<String>) {
     for name in sensitive_variables(plan) {
-        if let Some(value) = variable(plan, name).and_then(|variable| variable.get("value")) {
+        let variable = plan.get("variables").and_then(|variables| variables.get(name));
+        if let Some(value) = variable.and_then(|variable| variable.get("value")) {
             Secrets::collect(value, texts);
         }
     }
-}
-
-fn variable<'d>(plan: &'d Data, name: &str) -> Option<&'d Data> {
-    plan.get("variables")?.get(name)
 }
 
 /// The names of the variables that the root module declares as sensitive.
@@ -101,15 +98,9 @@ fn marked(value: &Data, mark: &Data, texts: &mut Vec<String>) {
 /// The plan with a mask for every value that it marks as sensitive, whatever its kind: values of resources
 /// and outputs, values and defaults of variables.
 pub(super) fn without_marked(plan: &Data) -> Data {
-    let mut plan = plan.clone();
-    for name in sensitive_variables(&plan.clone()) {
-        if let Some(found) = variable(&plan, name) {
-            let hidden = with(found, "value", hidden(found.get("value").unwrap_or(&Data::Null)));
-            let variables = with(plan.get("variables").unwrap_or(&Data::Null), name, hidden);
-            plan = with(&plan, "variables", variables);
-        }
-    }
-    unmarked(&plan)
+    // values of variables are marked where they are declared
+    let marks = sensitive_variables(plan).map(|name| (name, Data::map([("value", Data::Bool(true))])));
+    unmarked(&masked(plan, &Data::map([("variables", Data::map(marks))])))
 }
 
 fn unmarked(data: &Data) -> Data {
@@ -154,14 +145,6 @@ fn hidden(value: &Data) -> Data {
         Data::Map(map) => Data::map(map.entries().iter().map(|(key, value)| (key.clone(), hidden(value)))),
         Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Str(_) => MASK.into(),
     }
-}
-
-/// A map with one member changed.
-fn with(data: &Data, name: &str, member: Data) -> Data {
-    Data::map(data.entries().iter().map(|(key, value)| {
-        let changed = key.as_str() == Some(name);
-        (key.clone(), if changed { member.clone() } else { value.clone() })
-    }))
 }
 
 #[cfg(test)]
