@@ -245,17 +245,15 @@ pub fn load_config(files: &dyn Files, folder: &str) -> Result<Config, Error> {
 
 /// The same; none when there is no file of a configuration.
 pub fn find_config(files: &dyn Files, folder: &str) -> Result<Option<Config>, Error> {
-    let (folder, names) = list(files, folder)?;
+    let (folder, mut names) = list(files, folder)?;
+    // `.terraform.lock.hcl` lies beside many a policy
+    names.retain(|name| !name.starts_with('.'));
     let is_override = |name: &str| {
         ["_override.hcl", "_override.json"].iter().any(|end| name.ends_with(end))
             || matches!(name, "override.hcl" | "override.json")
     };
-    // `.terraform.lock.hcl` lies beside many a policy
-    let is_visible = |name: &str| !name.starts_with('.');
-    let mut primary: Vec<&String> = names
-        .iter()
-        .filter(|name| is_visible(name) && name.ends_with(".hcl") && !is_override(name))
-        .collect();
+    let mut primary: Vec<&String> =
+        names.iter().filter(|name| name.ends_with(".hcl") && !is_override(name)).collect();
     let json = "sentinel.json".to_owned();
     if primary.is_empty() && names.contains(&json) {
         primary.push(&json);
