@@ -46,10 +46,7 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
     let mut config = Config::default();
     for reader in readers(source, root)? {
         let block = reader.block;
-        if let Some((Data::Str(path), span)) = block.attribute("source") {
-            let place = || Place::of(source, span);
-            config.named_at.entry(path.to_text().into_owned()).or_insert_with(place);
-        }
+        reader.note_sources(&mut config);
         match block.kind.as_str() {
             "policy" => {
                 let policy = reader.policy()?;
@@ -99,6 +96,16 @@ impl Reader<'_> {
 
     fn error_at(&self, span: Span, message: impl Into<String>) -> Error {
         Error::config(message).at(self.source, span)
+    }
+
+    /// Notes where the block, or the module in a mock, names its source.
+    fn note_sources(&self, config: &mut Config) {
+        for block in std::iter::once(self.block).chain(&self.block.blocks) {
+            if let Some((Data::Str(path), span)) = block.attribute("source") {
+                let place = || Place::of(self.source, span);
+                config.named_at.entry(path.to_text().into_owned()).or_insert_with(place);
+            }
+        }
     }
 
     fn label(&self, what: &str) -> Result<String, Error> {
@@ -329,6 +336,7 @@ pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Resul
     for reader in readers(source, root)? {
         let block = reader.block;
         let unknown = || reader.error("an override file can only change what is defined already");
+        reader.note_sources(config);
         match block.kind.as_str() {
             "policy" => {
                 let name = reader.label("the name of the policy")?;

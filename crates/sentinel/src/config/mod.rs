@@ -164,7 +164,9 @@ impl Config {
         self.globals.extend(other.globals);
         self.params.extend(other.params);
         self.warnings.extend(other.warnings);
-        self.named_at.extend(other.named_at);
+        for (source, place) in other.named_at {
+            self.named_at.entry(source).or_insert(place);
+        }
         self.test = self.test.take().or(other.test);
         self.sentinel = self.sentinel.take().or(other.sentinel);
         Ok(())

@@ -265,7 +265,11 @@ fn all_hcl_files_of_a_folder_are_one_configuration() {
 
 #[test]
 fn hidden_files_are_no_part_of_a_configuration() {
-    let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), (".terraform.lock.hcl", "provider {")]);
+    let files = MemFiles::new(&[
+        ("sentinel.hcl", "policy \"a\" {}"),
+        (".terraform.lock.hcl", "provider {"),
+        (".a_override.hcl", "policy \"b\" {}"),
+    ]);
     assert_eq!(load_config(&files, "").unwrap().policies.len(), 1);
 }
 

@@ -221,6 +221,19 @@ fn a_module_that_is_missing_fails_the_cases_that_need_it_only() {
 }
 
 #[test]
+fn what_is_missing_is_told_with_the_place_that_names_it() {
+    let policy = ("p.sentinel", "import \"m\"\nmain = true");
+    for case in [
+        "module \"m\" {\n  source = \"gone.sentinel\"\n}",
+        "mock \"m\" {\n  module {\n    source = \"gone.sentinel\"\n  }\n}",
+    ] {
+        let text = run(&[policy, ("test/p/a.hcl", case)]).text(false);
+        let line = case.lines().position(|line| line.contains("source")).unwrap() + 1;
+        assert!(text.contains(&format!("--> test/p/a.hcl:{line}:")), "{text}");
+    }
+}
+
+#[test]
 fn old_json_cases_run() {
     let case = "{\"mock\": {\"m\": {\"x\": 1}}, \"test\": {\"main\": true}}";
     let report = run(&[("p.sentinel", "import \"m\"\nmain = rule { m.x is 1 }"), ("test/p/a.json", case)]);
