@@ -95,7 +95,7 @@ fn expressions(member: &str, names: &[&str]) -> Vec<String> {
     match member {
         "[" => pairs().map(|(a, b)| format!("{a}[{b}]")).collect(),
         "[1:" => names.iter().map(|a| format!("{a}[1:]")).collect(),
-        operator if !operator.contains('.') && operator.len() < 9 && !is_name(operator) => {
+        operator if !operator.contains('.') && Builtin::lookup(operator).is_none() => {
             pairs().map(|(a, b)| format!("{a} {operator} {b}")).collect()
         }
         function => {
@@ -117,10 +117,6 @@ fn expressions(member: &str, names: &[&str]) -> Vec<String> {
             calls
         }
     }
-}
-
-fn is_name(member: &str) -> bool {
-    Builtin::lookup(member).is_some()
 }
 
 fn policy(expression: &str, names: &[&str]) -> String {

@@ -122,7 +122,7 @@ const SLICE: usize = 4096;
 
 impl Pattern {
     fn build(pattern: &str, size: usize) -> Result<Pattern, Refused> {
-        // strings are bytes, of which those that are no UTF-8 match no character
+        // the text is bytes to it, though `characters` has seen to it that they are UTF-8
         let nfa = thompson::Compiler::new()
             .syntax(syntax::Config::new().utf8(false))
             .configure(

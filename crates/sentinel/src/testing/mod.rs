@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use regex::Regex;
 
-use crate::config::Config;
 use crate::error::{Error, ErrorKind};
 use crate::eval::Trace;
 use crate::files::{Files, folder, read_text};
@@ -271,7 +270,7 @@ fn try_case(
     host: &dyn Host,
     report: &mut CaseReport,
 ) -> Result<(), Error> {
-    let config = Config::parse(case, &read_text(sources.files(), case)?)?;
+    let config = crate::set::read_config(sources.files(), case)?;
     report.warnings.clone_from(&config.warnings);
     report.legacy = config.legacy;
     let unit = sources.unit("", policy)?;

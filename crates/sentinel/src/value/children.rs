@@ -62,11 +62,10 @@ impl Children {
 
     /// Whether nothing was written through any of the handles.
     pub(super) fn are_pristine(&self, meter: &Meter) -> Result<bool, Error> {
-        let mut handles: Box<dyn Iterator<Item = &Value>> = match self {
-            Children::Few(children) => Box::new(children.iter().map(|(_, value)| value)),
-            Children::Many(children) => Box::new(children.values()),
-        };
-        handles.try_fold(true, |all, value| Ok(all && is_pristine(value, meter)?))
+        match self {
+            Children::Few(children) => all_pristine(children.iter().map(|(_, value)| value), meter),
+            Children::Many(children) => all_pristine(children.values(), meter),
+        }
     }
 
     /// All handles by position; none are left.
@@ -84,4 +83,13 @@ impl Children {
             Children::Many(children) => children.into_values().collect(),
         }
     }
+}
+
+fn all_pristine<'v>(handles: impl Iterator<Item = &'v Value>, meter: &Meter) -> Result<bool, Error> {
+    for value in handles {
+        if !is_pristine(value, meter)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
