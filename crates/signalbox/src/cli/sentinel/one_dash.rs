@@ -13,9 +13,15 @@ const BELOW: &str = "sentinel";
 
 /// The arguments with two dashes for each option of `command` that has one.
 pub(crate) fn with_two_dashes(
-    mut command: Command,
+    command: impl FnOnce() -> Command,
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Vec<OsString> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // nothing else is rewritten, and need not wait for all commands to be described
+    if !arguments.iter().any(|argument| argument == BELOW) {
+        return arguments;
+    }
+    let mut command = command();
     command.build();
     let mut arguments = arguments.into_iter();
     // the name of the program
@@ -89,7 +95,7 @@ mod tests {
 
     fn rewritten(line: &str) -> String {
         let arguments = std::iter::once("signalbox").chain(line.split_whitespace()).map(OsString::from);
-        let out = with_two_dashes(Cli::command(), arguments);
+        let out = with_two_dashes(Cli::command, arguments);
         let out: Vec<_> = out.iter().skip(1).map(|argument| argument.to_str().unwrap()).collect();
         out.join(" ")
     }
