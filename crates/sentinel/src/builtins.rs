@@ -142,6 +142,13 @@ impl Builtin {
             }
             Builtin::Compare => match (&args[0], &args[1]) {
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Value::Undefined(*origin),
+                (a, b) if !ops::have_order(a, b) => {
+                    return Err(Error::runtime(format!(
+                        "{} and {} have no order: compare two numbers or two strings",
+                        a.type_name(),
+                        b.type_name()
+                    )));
+                }
                 (a, b) => match ops::order(a, b, &eval.meter)? {
                     Some(order) => Value::Int(order as i64),
                     None => Value::Undefined(here),

@@ -94,7 +94,8 @@
 //! # Where the documents leave a question open
 //!
 //! The answers, with their reasons, stand beside the tests in `tests/language`. The rule is: a question
-//! that makes no sense is an error, because every other answer could let a policy pass by accident.
+//! that makes no sense, and that they do not answer, is an error, because every other answer could let a
+//! policy pass by accident.
 
 #![forbid(unsafe_code)]
 

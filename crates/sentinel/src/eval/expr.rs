@@ -298,6 +298,7 @@ impl Evaluator<'_> {
             _ => match (left, right) {
                 (Value::Undefined(origin), _) | (_, Value::Undefined(origin)) => Value::Undefined(*origin),
                 _ => {
+                    // what has no order is in none: every comparison of it is false
                     let order = ops::order(left, right, meter)?;
                     Value::Bool(order.is_some_and(|order| match op {
                         BinaryOp::Less => order.is_lt(),

@@ -120,25 +120,25 @@ fn equal_maps(a: &Map, b: &Map, meter: &Meter, depth: u32) -> Result<Truth, Erro
     Ok(result)
 }
 
-/// The order of two numbers or two strings; `None` for a NaN. Other pairs have no order, which is an
-/// error: the documents only say that operands "must be equivalent types", and an answer for a
-/// question that makes no sense would let a policy pass by accident.
+/// Whether two values are of types that have an order: two numbers or two strings.
+pub(crate) fn have_order(a: &Value, b: &Value) -> bool {
+    let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
+    is_number(a) && is_number(b) || matches!((a, b), (Value::Str(_), Value::Str(_)))
+}
+
+/// The order of two numbers or two strings; `None` for a NaN, and for everything that has no order.
 pub(crate) fn order(a: &Value, b: &Value, meter: &Meter) -> Result<Option<Ordering>, Error> {
-    match (a, b) {
-        (Value::Int(a), Value::Int(b)) => Ok(Some(a.cmp(b))),
-        (Value::Float(a), Value::Float(b)) => Ok(a.partial_cmp(b)),
-        (Value::Int(a), Value::Float(b)) => Ok((*a as f64).partial_cmp(b)),
-        (Value::Float(a), Value::Int(b)) => Ok(a.partial_cmp(&(*b as f64))),
+    Ok(match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
+        (Value::Int(a), Value::Float(b)) => (*a as f64).partial_cmp(b),
+        (Value::Float(a), Value::Int(b)) => a.partial_cmp(&(*b as f64)),
         (Value::Str(a), Value::Str(b)) => {
             meter.scan(a.len().min(b.len()))?;
-            Ok(Some(a.cmp(b)))
+            Some(a.cmp(b))
         }
-        _ => Err(Error::runtime(format!(
-            "{} and {} have no order: compare two numbers or two strings",
-            a.type_name(),
-            b.type_name()
-        ))),
-    }
+        _ => None,
+    })
 }
 
 /// `contains`: any equal element of a list, a key of a map, a substring of a string.

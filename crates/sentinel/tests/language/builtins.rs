@@ -56,7 +56,10 @@ spec! {
     bool_of_numbers: "[bool(1), bool(-1), bool(0.1), bool(0), bool(0.0)]" => "[true, true, true, false, false]";
     bool_of_other_types_is_undefined: "[bool(null), bool([]), bool({})]" => "[undefined, undefined, undefined]";
     compare_of_numbers_and_strings: "[compare(1, 2), compare(2, 2), compare(3, 2), compare(\"a\", \"b\"), compare(1, 1.5)]" => "[-1, 0, 1, -1, -1]";
+    /// An operator answers false here, for which there is no number: -1, 0 and 1 would all be an order.
     compare_of_different_types_is_an_error: "compare(1, \"a\")" => "error: int and string have no order";
+    compare_of_what_has_no_order_is_an_error: "compare([1], [2])" => "error: list and list have no order";
+    compare_of_a_nan_is_undefined: "compare(0.0 / 0, 1)" => "undefined";
     compare_with_undefined_is_undefined: "compare(1, undefined)" => "undefined";
     print_is_true: "print(\"x\")" => "true";
     print_in_a_boolean_expression: "print(\"x\") and false" => "false";

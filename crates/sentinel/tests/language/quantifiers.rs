@@ -52,4 +52,5 @@ spec! {
         "fs = map [1, 2, 3] as x { func() { return x } } ;; [fs[0](), fs[2]()]" => "[1, 3]";
     a_quantifier_combines_with_or: "any [\"a\"] as c { c is \"b\" } or true" => "true";
     a_body_may_end_with_a_line_end: "any [1] as x {\n\tx is 1\n}" => "true";
+    what_has_no_order_is_passed_over: "filter [{\"n\": null}, {\"n\": 5}, {\"n\": \"9\"}, {\"n\": 20}] as s { s.n > 10 }" => "[{\"n\": 20}]";
 }
