@@ -112,11 +112,11 @@ fn get_part(
             Some((_, value)) => get(call, &value, rest),
             None if part == "*" => {
                 let values = call.entries(map)?.into_iter().map(|(_, value)| value).collect();
-                get_each(call, values, rest).map(Some)
+                get_each(call, values, rest)
             }
             None => Ok(None),
         },
-        Value::List(list) if part == "*" => get_each(call, call.list(object)?, rest).map(Some),
+        Value::List(list) if part == "*" => get_each(call, call.list(object)?, rest),
         Value::List(list) => match index(part, list.len()).and_then(|at| list.get(at)) {
             Some(value) => get(call, &value, rest),
             None => Ok(None),
@@ -125,15 +125,17 @@ fn get_part(
     }
 }
 
-/// What the rest of a path finds in each element; elements where it finds nothing are left out.
-fn get_each(call: &Call<'_, '_>, items: Vec<Value>, rest: &[String]) -> Result<Value, Error> {
+/// What the rest of a path finds in each element; elements where it finds nothing are left out. A path
+/// that no element has is not there.
+fn get_each(call: &Call<'_, '_>, items: Vec<Value>, rest: &[String]) -> Result<Option<Value>, Error> {
     let mut found = Vec::new();
     for item in items {
         if let Some(value) = get(call, &item, rest)? {
             found.push(value);
         }
     }
-    Ok(Value::list(found))
+    let is_there = found.iter().any(|value| !value.is_undefined());
+    Ok(is_there.then(|| Value::list(found)))
 }
 
 fn set(call: &Call<'_, '_>, object: Option<&Value>, path: &[String], value: &Value) -> Result<Value, Error> {
