@@ -82,6 +82,8 @@ pub(crate) enum StmtKind {
         value: Expr,
     },
     AssignIndex {
+        /// What it goes into, when that has the name of an import, which a variable may hide by then.
+        root: Option<Var>,
         base: Expr,
         index: Expr,
         op: Option<BinaryOp>,
@@ -145,13 +147,39 @@ pub(crate) enum Kind {
     Func(Arc<Func>),
     Rule(Arc<Rule>),
     Unary(UnaryOp, Box<Expr>),
-    Chain { first: Box<Expr>, links: Vec<Link> },
-    ImportMember { import: u16, name: Str },
-    Select { base: Box<Expr>, name: Str },
-    Index { base: Box<Expr>, index: Box<Expr> },
-    Slice { base: Box<Expr>, low: Option<Box<Expr>>, high: Option<Box<Expr>> },
-    Call { callee: Box<Expr>, args: Vec<Expr> },
-    Quantifier { kind: Quantifier, over: Box<Expr>, two: bool, body: Box<Expr> },
+    Chain {
+        first: Box<Expr>,
+        links: Vec<Link>,
+    },
+    /// A member of an import, or of the variable in these slots that hides it by then.
+    ImportMember {
+        import: u16,
+        slots: Box<[Slot]>,
+        name: Str,
+    },
+    Select {
+        base: Box<Expr>,
+        name: Str,
+    },
+    Index {
+        base: Box<Expr>,
+        index: Box<Expr>,
+    },
+    Slice {
+        base: Box<Expr>,
+        low: Option<Box<Expr>>,
+        high: Option<Box<Expr>>,
+    },
+    Call {
+        callee: Box<Expr>,
+        args: Vec<Expr>,
+    },
+    Quantifier {
+        kind: Quantifier,
+        over: Box<Expr>,
+        two: bool,
+        body: Box<Expr>,
+    },
 }
 
 #[derive(Debug)]

@@ -176,9 +176,15 @@ impl Lowering<'_> {
                 ir::StmtKind::Assign { name: name.text, slots, op, value }
             }
             StmtKind::Assign { target: Target::Index { base, index }, op, value, .. } => {
-                self.not_through_import(&base)?;
+                let root = self.not_through_import(&base)?;
                 let value = self.expr(value)?;
-                ir::StmtKind::AssignIndex { base: self.expr(base)?, index: self.expr(index)?, op, value }
+                ir::StmtKind::AssignIndex {
+                    root,
+                    base: self.expr(base)?,
+                    index: self.expr(index)?,
+                    op,
+                    value,
+                }
             }
             StmtKind::Func { name, func } => {
                 self.assignable(&name)?;
@@ -230,10 +236,10 @@ impl Lowering<'_> {
         self.scopes.last().is_some_and(|scope| scope.in_func)
     }
 
-    /// Refuses an assignment to the name of an import.
+    /// Refuses an assignment to the name of an import in the file's own scope. In a function and in a loop the
+    /// assignment makes a variable that hides the import.
     fn assignable(&self, name: &Name) -> Result<(), Error> {
-        let shadowed = self.scopes.iter().any(|scope| scope.declares(&name.text));
-        if !shadowed && self.import(&name.text).is_some() {
+        if self.scopes.len() == 1 && self.import(&name.text).is_some() {
             return Err(
                 self.error(name.span, format!("`{}` is an import and cannot be assigned to", name.text))
             );
@@ -241,27 +247,27 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Refuses an assignment to something inside of an import.
-    fn not_through_import(&self, target: &ast::Expr) -> Result<(), Error> {
+    /// Whether a name is hidden from the start of a scope on, by a parameter or a variable of a loop.
+    fn is_declared(&self, name: &str) -> bool {
+        self.scopes.iter().any(|scope| scope.declares(name))
+    }
+
+    /// Refuses an assignment to something inside of an import. Where an assignment may have hidden the import, the
+    /// variable that does so is returned: whether it has a value is known only when the policy runs.
+    fn not_through_import(&self, target: &ast::Expr) -> Result<Option<Var>, Error> {
         let mut root = target;
-        loop {
-            match &root.kind {
-                ExprKind::Select { base, .. } | ExprKind::Index { base, .. } => root = base,
-                ExprKind::Name(name) => {
-                    let shadowed = self.scopes.iter().any(|scope| scope.declares(name));
-                    return match self.import(name) {
-                        Some(_) if !shadowed => Err(self
-                            .error(
-                                target.span,
-                                format!("`{name}` is an import, its data cannot be assigned to"),
-                            )
-                            .note("assign the data to a variable first")),
-                        _ => Ok(()),
-                    };
-                }
-                _ => return Ok(()),
-            }
+        while let ExprKind::Select { base, .. } | ExprKind::Index { base, .. } = &root.kind {
+            root = base;
         }
+        let ExprKind::Name(name) = &root.kind else { return Ok(None) };
+        if self.import(name).is_none() || self.is_declared(name) {
+            return Ok(None);
+        }
+        let var = self.var(name.clone());
+        if var.slots.is_empty() {
+            return Err(super::through_import(ErrorKind::Semantic, name).at(self.source, target.span));
+        }
+        Ok(Some(var))
     }
 
     // --- functions and rules ---
@@ -337,11 +343,11 @@ impl Lowering<'_> {
                 Kind::Chain { first, links: links.collect::<Result<_, Error>>()? }
             }
             ExprKind::Select { base, name } => {
-                if let ExprKind::Name(import) = &base.kind {
-                    let shadowed = self.scopes.iter().any(|scope| scope.slot(import).is_some());
-                    if let (Some(import), false) = (self.import(import), shadowed) {
-                        return Ok(Kind::ImportMember { import, name });
-                    }
+                if let ExprKind::Name(import) = &base.kind
+                    && let (Some(at), false) = (self.import(import), self.is_declared(import))
+                {
+                    let slots = slots(&self.scopes, import);
+                    return Ok(Kind::ImportMember { import: at, slots, name });
                 }
                 Kind::Select { base: self.boxed(*base)?, name }
             }

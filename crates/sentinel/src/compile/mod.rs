@@ -24,6 +24,12 @@ pub fn compile(name: impl Into<String>, text: impl Into<String>) -> Result<Unit,
     lower::lower(source, file)
 }
 
+/// The error of an assignment to something inside of an import.
+pub(crate) fn through_import(kind: ErrorKind, name: &str) -> Error {
+    Error::new(kind, format!("`{name}` is an import, its data cannot be assigned to"))
+        .note("assign the data to a variable first")
+}
+
 impl Unit {
     /// The name of the source.
     pub fn name(&self) -> &str {

@@ -124,14 +124,16 @@ impl Evaluator<'_> {
         frame: &Rc<Frame>,
     ) -> Result<Value, Error> {
         let function = match &callee.kind {
-            Kind::ImportMember { import, name } => match self.imported(*import).clone() {
-                Imported::Std(std) => {
-                    let args = self.args(args, frame)?;
-                    let args = self.forced(args)?;
-                    return std.call(name, args, span, self).map_err(|error| self.place(error, span));
+            Kind::ImportMember { import, slots, name } if !frame.has(slots) => {
+                match self.imported(*import).clone() {
+                    Imported::Std(std) => {
+                        let args = self.args(args, frame)?;
+                        let args = self.forced(args)?;
+                        return std.call(name, args, span, self).map_err(|error| self.place(error, span));
+                    }
+                    imported => self.member(&imported, name, callee.span)?,
                 }
-                imported => self.member(&imported, name, callee.span)?,
-            },
+            }
             _ => self.eval(callee, frame)?,
         };
         if let Value::Undefined(origin) = function {

@@ -108,7 +108,15 @@ impl Evaluator<'_> {
             Kind::Rule(rule) => self.rule_value(rule, frame),
             Kind::Unary(op, operand) => self.unary(*op, operand, span, frame),
             Kind::Chain { first, links } => self.chain(first, links, frame),
-            Kind::ImportMember { import, name } => self.member_of(*import, name, span),
+            Kind::ImportMember { import, slots, name } => {
+                match slots.iter().find_map(|slot| frame.get(*slot)) {
+                    Some(hiding) => {
+                        let hiding = self.force(hiding)?;
+                        self.select(&hiding, name, span)
+                    }
+                    None => self.member_of(*import, name, span),
+                }
+            }
             Kind::Select { base, name } => {
                 let base = self.eval(base, frame)?;
                 self.select(&base, name, span)

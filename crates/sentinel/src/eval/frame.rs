@@ -41,13 +41,18 @@ impl Frame {
         self.out(slot.out).slots.borrow().get(slot.at as usize).and_then(Clone::clone)
     }
 
+    /// Whether one of these slots is set.
+    pub(super) fn has(&self, slots: &[Slot]) -> bool {
+        slots.iter().any(|slot| {
+            let frame = self.out(slot.out);
+            frame.slots.borrow().get(slot.at as usize).is_some_and(Option::is_some)
+        })
+    }
+
     /// Writes the innermost slot that is set, or else the first: an assignment changes the nearest
     /// variable of that name, and makes one in its own scope when there is none.
     pub(super) fn assign(&self, slots: &[Slot], value: Value) {
-        let set = |slot: &&Slot| {
-            let frame = self.out(slot.out);
-            frame.slots.borrow().get(slot.at as usize).is_some_and(Option::is_some)
-        };
+        let set = |slot: &&Slot| self.has(std::slice::from_ref(*slot));
         let found = match slots {
             [only] => Some(only),
             _ => slots.iter().find(set).or(slots.first()),

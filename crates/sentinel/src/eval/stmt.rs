@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::quantifier::Entry;
 use super::{Evaluator, Frame};
 use crate::compile::ir::{Expr, Stmt, StmtKind};
-use crate::error::Error;
+use crate::compile::through_import;
+use crate::error::{Error, ErrorKind};
 use crate::source::Span;
 use crate::syntax::ast::BinaryOp;
 use crate::value::ops::{self, Truth};
@@ -53,7 +54,12 @@ impl Evaluator<'_> {
                 };
                 frame.assign(slots, value);
             }
-            StmtKind::AssignIndex { base, index, op, value } => {
+            StmtKind::AssignIndex { root, base, index, op, value } => {
+                if let Some(import) = root
+                    && !frame.has(&import.slots)
+                {
+                    return Err(self.place(through_import(ErrorKind::Runtime, &import.name), base.span));
+                }
                 // a rule stays one, as in a literal of a map
                 let value = self.eval_unforced(value, frame)?;
                 let base_value = self.eval(base, frame)?;

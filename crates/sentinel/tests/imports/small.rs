@@ -58,6 +58,15 @@ spec! {
 
     an_import_is_no_value: "import \"strings\"\nx = strings ;; x" => "error: the import `strings` is no value";
     an_import_cannot_be_assigned: "import \"strings\"\nstrings = 1 ;; 1" => "error: `strings` is an import and cannot be assigned to";
+    /// The page on imports: one "can shadow imports by assigning a variable", in a scope of its own.
+    an_assignment_in_a_function_hides_an_import: "import \"strings\"\nf = func() { strings = \"jane\"\nreturn strings } ;; [f(), strings.to_upper(\"x\")]" => "[\"jane\", \"X\"]";
+    an_assignment_in_a_loop_hides_an_import: "import \"strings\"\nr = []\nfor [1, 2] as x { strings = {\"to_upper\": func(s) { return s + string(x) }}\nappend(r, strings.to_upper(\"a\")) } ;; [r, strings.to_upper(\"a\")]" => "[[\"a1\", \"a2\"], \"A\"]";
+    a_named_function_in_a_function_hides_an_import: "import \"strings\"\nf = func() { func strings() { return 1 }\nreturn strings() } ;; f()" => "1";
+    an_import_is_there_until_it_is_hidden: "import \"strings\"\nf = func() { a = strings.to_upper(\"a\")\nstrings = {\"b\": a}\nreturn strings.b } ;; [f(), f()]" => "[\"A\", \"A\"]";
+    a_function_in_a_function_changes_what_hides_an_import: "import \"strings\"\nf = func() { strings = 1\ng = func() { strings = 2\nreturn strings }\nreturn [g(), strings] } ;; f()" => "[2, 2]";
+    an_assignment_in_an_if_of_the_file_is_one_of_the_file: "import \"strings\"\nif true { strings = 1 } ;; 1" => "error: `strings` is an import and cannot be assigned to";
+    what_hides_an_import_can_be_assigned_through: "import \"strings\"\nf = func() { strings = {\"a\": [1]}\nstrings[\"b\"] = 2\nstrings.a[0] = 3\nreturn strings } ;; f()" => "{\"a\": [3], \"b\": 2}";
+    an_import_cannot_be_assigned_through_before_it_is_hidden: "import \"time\"\nf = func() { time.now[\"hour\"] = 1\ntime = 1\nreturn time } ;; f()" => "error: `time` is an import, its data cannot be assigned to";
     an_import_cannot_be_assigned_through: "import \"time\"\ntime.now[\"hour\"] = 1 ;; 1" => "error: `time` is an import, its data cannot be assigned to";
     an_unknown_import_is_an_error: "import \"stringz\" ;; 1" => "error: there is no import `stringz`";
     an_import_with_a_slash_needs_a_name: "import \"collection/maps\" ;; 1" => "error: the import `collection/maps` needs a name";
