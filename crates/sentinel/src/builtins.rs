@@ -191,7 +191,7 @@ fn shown(args: &[Value], eval: &mut Evaluator<'_>) -> Result<String, Error> {
         }
         text.push_str(&part);
     }
-    Ok(text)
+    eval.credentials.mask(text, &eval.meter)
 }
 
 /// `length`, which `is empty` is defined by.

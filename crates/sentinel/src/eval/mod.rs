@@ -25,6 +25,7 @@ pub use trace::{RuleTrace, Trace};
 use crate::compile::Unit;
 use crate::error::{Error, ErrorKind, Place};
 use crate::host::Host;
+use crate::imports::http::Credentials;
 use crate::limits::{Limits, Meter};
 use crate::regexp::Regexps;
 use crate::source::Span;
@@ -44,6 +45,8 @@ pub(crate) struct Evaluator<'e> {
     cycles: Cycles,
     /// The values of the global scope that were looked at.
     globals: HashMap<Arc<str>, Value>,
+    /// What requests of `http` are authorised with, to be masked where it is printed.
+    pub(crate) credentials: Credentials,
     /// The moment `time.now` is, fixed when it is first asked for.
     pub(crate) now: Option<Value>,
     /// Imports being loaded, to find cycles.
@@ -88,6 +91,7 @@ impl<'e> Evaluator<'e> {
             rules: Rules::default(),
             cycles: Cycles::default(),
             globals: HashMap::new(),
+            credentials: Credentials::default(),
             now: None,
             loading: Vec::new(),
             modules: HashMap::new(),

@@ -1,6 +1,7 @@
 //! `http`: requests, sent by the application if it allows them.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,6 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use super::Call;
 use crate::error::Error;
 use crate::host::HttpRequest;
+use crate::limits::Meter;
+use crate::redact::MASK;
 use crate::value::show;
 use crate::value::{Data, DataMap, Key, Map, Receiver, Value};
 
@@ -160,12 +163,43 @@ pub(super) fn request_method(call: Call<'_, '_>, map: &Map) -> Result<Value, Err
             let (user, password) = (call.text(&user)?, call.text(&password)?);
             call.eval.meter.room(2 * (user.len() + password.len()))?;
             let credentials = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+            call.eval.meter.look_up(&Key::from(&*credentials))?;
+            call.eval.meter.text(credentials.len())?;
+            call.eval.credentials.note(&credentials);
             with_header(&call, map, "Authorization", call.result(credentials)?)
         }
         _ => {
             let [name, value] = call.exactly()?;
             with_header(&call, map, &call.text(&name)?, Value::Str(call.string(&value)?))
         }
+    }
+}
+
+/// What requests are authorised with, which is not shown where they are printed: it is a password, only written
+/// with other letters.
+#[derive(Default)]
+pub(crate) struct Credentials {
+    /// The longest first: one may be the start of another.
+    headers: BTreeSet<(Reverse<usize>, String)>,
+}
+
+impl Credentials {
+    fn note(&mut self, header: &str) {
+        self.headers.insert((Reverse(header.len()), header.to_owned()));
+    }
+
+    /// A text that is going to be printed, without them.
+    pub(crate) fn mask(&self, mut text: String, meter: &Meter) -> Result<String, Error> {
+        for (_, header) in &self.headers {
+            meter.step()?;
+            meter.scan(text.len())?;
+            let found = text.matches(header.as_str()).count();
+            if found > 0 {
+                meter.room(text.len() + found * MASK.len())?;
+                text = text.replace(header.as_str(), MASK);
+            }
+        }
+        Ok(text)
     }
 }
 

@@ -3,7 +3,7 @@
 mod base64;
 mod collection;
 mod decimal;
-mod http;
+pub(crate) mod http;
 mod json;
 mod lists;
 mod maps;

@@ -74,6 +74,21 @@ fn the_host_is_told_everything_about_the_request() {
 }
 
 #[test]
+fn what_a_request_is_authorised_with_is_not_printed() {
+    let host = Table { status: 200, ..Table::default() };
+    let unit = "import \"http\"\nreq = http.request(\"https://x\").with_basic_auth(\"u\", \"pw\")\nlonger = http.request(\"https://x\").with_basic_auth(\"u\", \"pwpw12\")\nprint([req, longer.headers])\nhttp.send(req)\nmain = rule { req.headers.Authorization is \"Basic dTpwdw==\" and error(req.headers) }";
+    let unit = Arc::new(compile("p.sentinel", unit).unwrap());
+    let ended = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host);
+    let hidden = "{\"Authorization\": \"(sensitive value)\"}";
+    let shown = format!(
+        "[{{\"body\": \"\", \"headers\": {hidden}, \"method\": \"GET\", \"url\": \"https://x\"}}, {hidden}]\n{hidden}\n"
+    );
+    assert_eq!(ended.trace.print, shown);
+    assert!(matches!(&ended.outcome, Outcome::Errored(error) if error.message() == hidden));
+    assert_eq!(host.asked.lock().unwrap()[0].headers["Authorization"], "Basic dTpwdw==");
+}
+
+#[test]
 fn a_status_that_is_not_accepted_is_an_error() {
     let host = Table { status: 404, ..Table::default() };
     let Outcome::Errored(error) = run(&host, "r = http.get(\"https://x\")\nmain = true") else {
