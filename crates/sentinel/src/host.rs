@@ -45,7 +45,7 @@ pub struct HttpRequest {
 pub struct HttpResponse {
     /// The status of the last answer, after redirects.
     pub status: u16,
-    /// Headers by name.
+    /// Headers by name, in whichever case; the values of one that is repeated, with `, ` between them.
     pub headers: BTreeMap<String, String>,
     /// The body.
     pub body: Vec<u8>,

@@ -272,10 +272,27 @@ fn send(call: &Call<'_, '_>, client: &Map) -> Result<Value, Error> {
             .note("name the status in `accept_status_codes` to look at the answer yourself"));
     }
     call.eval.meter.alloc(response.body.len())?;
-    let headers = response.headers.into_iter().map(|(name, value)| (Key::from(name), Data::from(value)));
+    let mut headers: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in response.headers {
+        let all = headers.entry(canonical(&name)).or_default();
+        all.push_str(if all.is_empty() { "" } else { ", " });
+        all.push_str(&value);
+    }
+    let headers = headers.into_iter().map(|(name, value)| (Key::from(name), Data::from(value)));
     Ok(Value::from_data(&Data::map([
         ("body", Data::Str(response.body.into())),
         ("headers", Data::map(headers)),
         ("status_code", Data::Int(response.status.into())),
     ])))
+}
+
+/// The name of a header as it is usually written, `Content-Type`: in which case it is sent means nothing, and
+/// keys of maps are told apart by it.
+fn canonical(name: &str) -> String {
+    let mut starts = true;
+    let letter = |letter: char| {
+        let first = std::mem::replace(&mut starts, letter == '-');
+        if first { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
+    };
+    name.chars().map(letter).collect()
 }
