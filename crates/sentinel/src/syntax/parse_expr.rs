@@ -44,16 +44,31 @@ impl Parser<'_> {
             for _ in 0..tokens {
                 self.advance()?;
             }
-            links.push(match operator {
-                Operator::Test(test) => Link::Test { test, span: start.to(self.last) },
-                Operator::Binary(op) => Link::Binary { op, right: self.binary(precedence + 1)? },
-            });
+            match operator {
+                Operator::Test(test) => {
+                    links.push(Link::Test { test, span: start.to(self.last) });
+                    self.else_of_test(&mut links)?;
+                }
+                Operator::Binary(op) => {
+                    links.push(Link::Binary { op, right: self.binary(precedence + 1)? });
+                }
+            }
         }
         if links.is_empty() {
             return Ok(first);
         }
         let span = first.span.to(self.last);
         Ok(Expr { kind: ExprKind::Chain { first: Box::new(first), links }, span })
+    }
+
+    /// A test is a unary operator, which binds before every other: an `else` after it is about its result. One
+    /// before it is about its operand, as anything else is that stands there.
+    fn else_of_test(&mut self, links: &mut Vec<Link>) -> Result<(), Error> {
+        let op = BinaryOp::Else;
+        while self.take_kw(Kw::Else)? {
+            links.push(Link::Binary { op, right: self.binary(op.precedence() + 1)? });
+        }
+        Ok(())
     }
 
     /// The operator at the current token and how many tokens it has.

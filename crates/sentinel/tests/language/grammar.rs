@@ -31,6 +31,11 @@ spec! {
     is_not_is_one_operator: "false is not true" => "true";
     is_with_a_negation_in_parentheses: "false is (not true)" => "true";
     is_empty_after_else: "undefined else [] is empty" => "true";
+    /// The specification calls the tests unary operators, which bind before all others.
+    else_after_is_empty: "m = {\"l\": []} ;; [m.a is empty else true, m.l is empty else 5, m.a is not empty else undefined else 3]" => "[true, true, 3]";
+    else_after_is_defined: "[undefined is defined else 5, undefined is not defined else 5]" => "[false, true]";
+    else_after_and_before_is_empty: "undefined else [] is empty else 5" => "true";
+    a_comparison_goes_on_after_the_else_of_a_test: "[undefined is empty else 1 + 1 is 2 and true, undefined is empty else true == true]" => "[true, true]";
     is_defined_binds_like_a_comparison: "undefined is defined or true" => "true";
     defined_is_a_name_elsewhere: "defined = 1 ;; defined + 1" => "2";
     a_test_in_a_chain: "[] is empty is true" => "true";
@@ -73,6 +78,12 @@ spec! {
 #[test]
 fn else_may_stand_on_the_line_after_the_brace() {
     let source = "if false { x = 1 }\nelse if false { x = 2 }\nelse { x = 3 }\nmain = x is 3";
+    assert!(run(source).unwrap().outcome.passed());
+}
+
+#[test]
+fn an_else_after_a_test_is_that_of_an_if_only_behind_a_brace() {
+    let source = "x = {}\nif x.a is empty { y = 1 } else { y = 2 }\nif x.a is empty else true { z = 1 }\nmain = y is 2 and z is 1";
     assert!(run(source).unwrap().outcome.passed());
 }
 

@@ -43,6 +43,12 @@ fn lines_are_indented_by_nesting() {
 }
 
 #[test]
+fn an_else_after_a_test_stays_where_it_is() {
+    check("x = a.b is  empty else true", "x = a.b is empty else true\n");
+    check("x = a.b is not defined else\ntrue", "x = a.b is not defined else\n\ttrue\n");
+}
+
+#[test]
 fn a_line_that_goes_on_is_indented_once() {
     check("main = rule {\na and\nb and\nc\n}", "main = rule {\n\ta and\n\t\tb and\n\t\tc\n}\n");
     check("x = (a or\nb)", "x = (a or\n\tb)\n");
