@@ -11,7 +11,8 @@ use crate::source::{Source, Span};
 use crate::syntax::ast;
 use crate::syntax::ast::{ExprKind, LoopNames, Name, Stmt, StmtKind, Target};
 
-const PREDECLARED: [&str; 4] = ["true", "false", "null", "undefined"];
+/// The names of constants.
+pub(crate) const PREDECLARED: [&str; 4] = ["true", "false", "null", "undefined"];
 
 /// Slots are 16 bits wide; a file that needs more names is refused.
 const MAX_NAMES: usize = u16::MAX as usize;

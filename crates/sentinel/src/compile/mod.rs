@@ -6,6 +6,7 @@ mod lower;
 mod names;
 
 pub use ir::Unit;
+pub(crate) use lower::PREDECLARED;
 
 use crate::error::{Error, ErrorKind};
 use crate::source::Source;

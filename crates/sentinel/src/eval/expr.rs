@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::stmt::resolve_index;
 use super::{Evaluator, Frame, Imported};
 use crate::builtins::{Builtin, length};
+use crate::compile::PREDECLARED;
 use crate::compile::ir::{Expr, Kind, Link, Otherwise, Var};
 use crate::error::{Error, nearest};
 use crate::source::Span;
@@ -60,7 +61,7 @@ impl Evaluator<'_> {
                     .fault(span, format!("the import `{}` is no value", var.name))
                     .note("select something of it: `name.member`")),
             },
-            Otherwise::Global => self.global(&var.name).ok_or_else(|| self.unknown(&var.name, span)),
+            Otherwise::Global => self.global(&var.name).ok_or_else(|| self.unknown(var, span)),
         }
     }
 
@@ -75,12 +76,18 @@ impl Evaluator<'_> {
         Some(value)
     }
 
-    fn unknown(&self, name: &str, span: Span) -> Error {
+    fn unknown(&self, var: &Var, span: Span) -> Error {
+        let name = &*var.name;
         let error = self.fault(span, format!("unknown identifier `{name}`"));
+        if !var.slots.is_empty() {
+            return error
+                .note(format!("`{name}` is assigned in this file, but has no value yet where it is read"));
+        }
         let unit = &self.units[self.unit as usize].unit;
         let known =
             unit.names.keys().map(|name| &**name).chain(unit.imports.iter().map(|import| &*import.name));
-        match nearest(name, known.chain(Builtin::ALL.map(Builtin::name)).chain(self.bindings.globals())) {
+        let known = known.chain(Builtin::ALL.map(Builtin::name)).chain(PREDECLARED);
+        match nearest(name, known.chain(self.bindings.globals())) {
             Some(near) => error.note(format!("did you mean `{near}`?")),
             None => error,
         }

@@ -103,7 +103,25 @@ fn an_unknown_name_is_explained_by_the_nearest_known_one() {
     ] {
         assert_eq!(runtime(source).notes(), [format!("did you mean `{near}`?")], "{source}");
     }
+    for (source, near) in [("main = True", "true"), ("main = nul", "null"), ("main = undefned", "undefined")]
+    {
+        assert_eq!(runtime(source).notes(), [format!("did you mean `{near}`?")], "{source}");
+    }
     // a short name is near to every other one
     assert!(runtime("ab = 1\nmain = xy").notes().is_empty());
     assert!(runtime("main = nowhere_at_all").notes().is_empty());
+}
+
+#[test]
+fn a_name_without_a_value_is_not_explained_by_itself() {
+    for source in
+        ["print(later)\nlater = 1\nmain = true", "f = func() { return later }\nx = f()\nlater = 1\nmain = x"]
+    {
+        let error = runtime(source);
+        assert_eq!(error.message(), "unknown identifier `later`");
+        assert_eq!(
+            error.notes(),
+            ["`later` is assigned in this file, but has no value yet where it is read"]
+        );
+    }
 }
