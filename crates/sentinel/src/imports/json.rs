@@ -20,8 +20,14 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
             call.eval.meter.steps(text.len() / 8)?;
             // a value takes at most some thirty times its text: `[0,0,…`
             call.eval.meter.alloc(text.len().saturating_mul(16))?;
-            let data: Data = stack::foreign(|| serde_json::from_slice(text.as_bytes()))
-                .map_err(|error| call.error(format!("was given no JSON document: {error}")))?;
+            let data: Data =
+                stack::foreign(|| serde_json::from_slice(text.as_bytes())).map_err(
+                    |error| match is_too_deep(text.as_bytes()) {
+                        true => call
+                            .error(format!("was given a document that is nested more than {MAX_DEPTH} deep")),
+                        false => call.error(format!("was given no JSON document: {error}")),
+                    },
+                )?;
             Ok(Value::from_data(&data))
         }
         "valid" => {
@@ -40,6 +46,35 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
             Ok(Value::str(out.text))
         }
     }
+}
+
+/// How deep a document may be nested: what the parser, which recurses, goes along with.
+const MAX_DEPTH: usize = 127;
+
+/// Whether a text, if it is JSON, is nested deeper than it may be.
+fn is_too_deep(text: &[u8]) -> bool {
+    let mut depth = 0usize;
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' => {
+                while let Some(byte) = bytes.next()
+                    && *byte != b'"'
+                {
+                    if *byte == b'\\' {
+                        bytes.next();
+                    }
+                }
+            }
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return true;
+        }
+    }
+    false
 }
 
 /// JSON as it is written: each piece counts before it is made.

@@ -1,6 +1,7 @@
 //! base64, json, runtime, sockaddr, strings, types, units.
 
 use crate::spec;
+use crate::support::check;
 
 spec! {
     base64_encodes_and_decodes: "import \"base64\" ;; [base64.encode(\"héllo?>\"), base64.decode(\"aMOpbGxvPz4=\")]" => "[\"aMOpbGxvPz4=\", \"héllo?>\"]";
@@ -75,4 +76,19 @@ spec! {
     an_import_after_a_statement_is_an_error: "x = 1\nimport \"strings\" ;; 1" => "error: an import must be at the top of the file";
     an_import_after_a_parameter_is_an_error: "param x default 1\nimport \"strings\" ;; 1" => "error: an import must be at the top of the file";
     a_parameter_of_a_function_may_have_the_name_of_an_import: "import \"strings\"\nf = func(strings) { strings = strings + 1\nreturn strings } ;; f(1)" => "2";
+}
+
+#[test]
+fn json_that_is_nested_too_deep_is_said_to_be() {
+    let unmarshal = |depth: usize| {
+        let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        format!("import \"json\"\nx = json.unmarshal(\"{text}\") ;; json.marshal(x) is \"{text}\"")
+    };
+    check(&unmarshal(127), "true");
+    check(&unmarshal(128), "error: `json.unmarshal` was given a document that is nested more than 127 deep");
+    check(&unmarshal(100_000), "error: nested more than 127 deep");
+    // brackets in strings are no nesting
+    let brackets = "[".repeat(200);
+    let broken = format!("import \"json\" ;; json.unmarshal(`{{\"{brackets}\\\"{brackets}\": }}`)");
+    check(&broken, "error: was given no JSON document: expected value");
 }
