@@ -67,13 +67,19 @@ impl Lowering<'_> {
     }
 
     fn imports(&mut self, imports: Vec<ast::Import>) -> Result<(), Error> {
-        let mut paths = HashSet::new();
+        let mut whole = HashSet::new();
         for import in imports {
             let name: Arc<str> = match (import.alias, import.members.last()) {
                 (Some(alias), _) => alias.text,
                 (None, Some(member)) => member.text.clone(),
                 (None, None) => Arc::from(import.path.as_str()),
             };
+            if is_reserved(&name) {
+                return Err(self.error(
+                    import.span,
+                    format!("`{name}` is reserved: the import needs another name, `as NAME`"),
+                ));
+            }
             if !is_identifier(&name) {
                 return Err(self
                     .error(import.span, format!("the import `{}` needs a name: `as NAME`", import.path))
@@ -89,8 +95,8 @@ impl Lowering<'_> {
                     format!("`{name}` is the name of the import `{}` already", other.path),
                 ));
             }
-            let repeated = !paths.insert(import.path.clone());
-            if repeated && import.members.is_empty() {
+            // of its members each is a value of its own
+            if import.members.is_empty() && !whole.insert(import.path.clone()) {
                 return Err(self.error(import.span, format!("`{}` is imported twice", import.path)));
             }
             if self.imports.len() >= MAX_DECLARED {
@@ -406,5 +412,8 @@ fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || c == '_')
-        && crate::syntax::token::Kw::lookup(text.as_bytes()).is_none()
+}
+
+fn is_reserved(text: &str) -> bool {
+    crate::syntax::token::Kw::lookup(text.as_bytes()).is_some()
 }
