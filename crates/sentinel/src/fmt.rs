@@ -142,6 +142,7 @@ fn lines(pieces: &[Piece<'_>]) -> Vec<Line> {
     // for each open bracket the line it was opened in (brackets of one line indent once), and whether it
     // only groups: then it indents instead of the operator that goes on
     let mut open: Vec<(usize, bool)> = Vec::new();
+    let selects = selectors(pieces);
     let mut at = 0;
     let mut statement_goes_on = false;
     while at < pieces.len() {
@@ -156,7 +157,7 @@ fn lines(pieces: &[Piece<'_>]) -> Vec<Line> {
         if line[0].mark == Some(Mark::Clause) {
             // the clauses of a `case` stand below its keyword
             indent = indent.saturating_sub(1);
-        } else if line[0].is(Op::Dot)
+        } else if selects[at]
             || statement_goes_on && leading == 0 && !open.last().is_some_and(|(_, groups)| *groups)
         {
             indent += 1;
@@ -175,6 +176,19 @@ fn lines(pieces: &[Piece<'_>]) -> Vec<Line> {
         at = end;
     }
     lines
+}
+
+/// For each piece whether a line that starts with it goes on with a selector: it is one, or a comment before one.
+fn selectors(pieces: &[Piece<'_>]) -> Vec<bool> {
+    let mut selects = vec![false; pieces.len()];
+    let mut next = false;
+    for (piece, selects) in pieces.iter().zip(&mut selects).rev() {
+        if piece.tok.is_some() {
+            next = piece.is(Op::Dot);
+        }
+        *selects = next;
+    }
+    selects
 }
 
 fn distinct(open: &[(usize, bool)]) -> usize {

@@ -42,11 +42,10 @@ impl<'s> Lexer<'s> {
         })
     }
 
-    /// Whether the next thing in the text is a selector: `.name`.
+    /// Whether the next thing in the text, but for blanks and comments, is a selector: `.name`.
     pub(crate) fn before_selector(&self) -> bool {
-        let rest = &self.text[self.at..];
-        let blank = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        rest.get(blank) == Some(&b'.') && !rest.get(blank + 1).is_some_and(u8::is_ascii_digit)
+        let mut ahead = Lexer { ends_line: false, ..self.clone() };
+        ahead.skip(None).is_ok() && ahead.peek() == b'.' && !ahead.peek_at(1).is_ascii_digit()
     }
 
     fn span(&self, start: usize) -> Span {

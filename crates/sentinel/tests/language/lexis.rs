@@ -57,6 +57,8 @@ spec! {
     /// The rule for semicolons ends the statement before such a line; the page of the `http` import
     /// writes calls this way, and nothing else could be meant.
     a_line_that_starts_with_a_dot_goes_on: "f = func(x) { return {\"g\": func(y) { return x + y }} }\nr = f(1)\n    .g(2)\n ;; r" => "3";
+    comments_may_stand_before_a_line_that_starts_with_a_dot: "m = {\"a\": {\"b\": {\"c\": 1}}}\nx = m # one\n  # two\n  .a\n\n  // three\n  .b /* four\n  five */\n  .c ;; x" => "1";
+    a_fraction_after_a_comment_is_none: "x = 1\n# two\n.5 ;; x" => "1";
     a_line_that_starts_with_a_fraction_does_not: "x = 1\n.5 ;; x" => "1";
     a_list_over_lines_needs_a_comma_at_its_end: "x = [\n1,\n2\n] ;; x" => "error: expected `,` or `]`, found the end of the line";
     a_list_over_lines_with_commas: "x = [\n1,\n2,\n] ;; x" => "[1, 2]";

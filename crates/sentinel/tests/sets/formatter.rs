@@ -58,6 +58,10 @@ fn a_line_that_goes_on_is_indented_once() {
 #[test]
 fn a_line_that_starts_with_a_dot_is_indented() {
     check("x = f(1)\n.g(2).\nh(3)", "x = f(1)\n\t.g(2).\n\th(3)\n");
+    check(
+        "x = f(1)\n# why\n// so\n.g(2)\n# end\ny = 1",
+        "x = f(1)\n\t# why\n\t// so\n\t.g(2)\n# end\ny = 1\n",
+    );
 }
 
 #[test]

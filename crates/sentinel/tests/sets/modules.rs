@@ -230,7 +230,9 @@ fn a_static_import_can_be_gone_into_at_its_import() {
     environment.set_data("animals", Data::map([("dogs", dogs)]));
     check_in("import \"animals\".dogs.big as big ;; big", "[\"Labrador\"]", &environment);
     check_in("import \"animals\".dogs ;; dogs.big[0]", "\"Labrador\"", &environment);
-    for imports in ["import \"animals\"\nimport \"animals\".dogs", "import \"animals\".dogs\nimport \"animals\""] {
+    for imports in
+        ["import \"animals\"\nimport \"animals\".dogs", "import \"animals\".dogs\nimport \"animals\""]
+    {
         check_in(&format!("{imports} ;; animals.dogs is dogs"), "true", &environment);
     }
     let reserved = "error: `rule` is reserved: the import needs another name, `as NAME`";
