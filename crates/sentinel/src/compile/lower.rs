@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::source::{Source, Span};
 use crate::syntax::ast;
 use crate::syntax::ast::{ExprKind, LoopNames, Name, Stmt, StmtKind, Target};
+use crate::syntax::letters::is_name;
 
 /// The names of constants.
 pub(crate) const PREDECLARED: [&str; 4] = ["true", "false", "null", "undefined"];
@@ -80,7 +81,7 @@ impl Lowering<'_> {
                     format!("`{name}` is reserved: the import needs another name, `as NAME`"),
                 ));
             }
-            if !is_identifier(&name) {
+            if !is_name(&name) {
                 return Err(self
                     .error(import.span, format!("the import `{}` needs a name: `as NAME`", import.path))
                     .note("a path that is no identifier cannot be the name of an import"));
@@ -406,12 +407,6 @@ fn declare(scope: &mut Scope, names: &LoopNames) -> bool {
         scope.declare(&second.text);
     }
     names.second.is_some()
-}
-
-fn is_identifier(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-        && chars.all(|c| c.is_alphanumeric() || c == '_')
 }
 
 fn is_reserved(text: &str) -> bool {

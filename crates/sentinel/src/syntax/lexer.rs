@@ -1,5 +1,6 @@
 //! From text to tokens. Semicolons are put in at line ends by the specification's rule.
 
+use super::letters::{continues_name, shown, starts_name};
 use super::token::{Kw, Op, Tok, Token};
 use crate::error::{Error, ErrorKind};
 use crate::source::{Source, Span};
@@ -160,13 +161,13 @@ impl<'s> Lexer<'s> {
                 0x80.. => {
                     let rest = &self.source.text()[self.at..];
                     let Some(c) = rest.chars().next() else { break };
-                    let fits = if self.at == start { c.is_alphabetic() } else { c.is_alphanumeric() };
-                    if !fits {
+                    let fits = if self.at == start { starts_name } else { continues_name };
+                    if !fits(c) {
                         if self.at > start {
                             break;
                         }
                         self.at += c.len_utf8();
-                        return Err(self.error(start, format!("`{c}` cannot be used here")));
+                        return Err(self.error(start, format!("{} cannot be used here", shown(c))));
                     }
                     self.at += c.len_utf8();
                 }
@@ -385,9 +386,7 @@ impl<'s> Lexer<'s> {
             b':' => (Op::Colon, 1),
             other => {
                 self.at += 1;
-                return Err(
-                    self.error(start, format!("`{}` cannot be used here", (other as char).escape_default()))
-                );
+                return Err(self.error(start, format!("{} cannot be used here", shown(other.into()))));
             }
         };
         self.at += length;

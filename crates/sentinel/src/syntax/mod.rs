@@ -2,6 +2,7 @@
 
 pub(crate) mod ast;
 mod comments;
+pub(crate) mod letters;
 pub(crate) mod lexer;
 mod parse_expr;
 mod parse_stmt;

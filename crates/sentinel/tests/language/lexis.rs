@@ -11,6 +11,15 @@ spec! {
     no_comment_starts_in_a_string: "[\"a # b\", \"a // b\", \"/* */\"]" => "[\"a # b\", \"a // b\", \"/* */\"]";
     a_comment_without_an_end_is_an_error: "x = 1 /* ;; x" => "error: a comment is not closed";
     names_are_unicode: "αβ = 1\n_x1 = 2\nñ2 = 3 ;; [αβ, _x1, ñ2]" => "[1, 2, 3]";
+    /// "Unicode letters" and "Unicode digits" are the categories L and Nd; other numbers are neither.
+    decimal_digits_of_every_script_are_digits: "x٣ = 1 ;; x٣" => "1";
+    a_superscript_is_no_digit: "x² = 1 ;; 1" => "error: `²` cannot be used here";
+    a_roman_numeral_is_no_letter: "Ⅷ = 1 ;; 1" => "error: `Ⅷ` cannot be used here";
+    a_name_cannot_start_with_a_digit_of_another_script: "٣ = 1 ;; 1" => "error: `٣` cannot be used here";
+    a_character_that_cannot_be_seen_is_told_by_its_number: "x = 1\u{200b} ;; 1" => "error: the character U+200B cannot be used here";
+    a_blank_that_is_none_is_told_by_its_number: "x =\u{a0}1 ;; 1" => "error: the character U+00A0 cannot be used here";
+    a_control_character_is_told_by_its_number: "x = 1 \u{1} ;; 1" => "error: the character U+0001 cannot be used here";
+    a_mark_is_told_by_its_number: "\u{301} = 1 ;; 1" => "error: the character U+0301 cannot be used here";
     upper_and_lower_case_differ: "a = 1\nA = 2 ;; [a, A]" => "[1, 2]";
     a_keyword_is_no_name: "filter = 1 ;; 1" => "error: expected";
     reserved_words_are_members: "m = {\"all\": 1, \"rule\": 2, \"in\": 3} ;; [m.all, m.rule, m.in]" => "[1, 2, 3]";
