@@ -19,7 +19,11 @@ pub(crate) fn failure(step: &Step, ended: &StepEnd, killed_here: bool, peak_memo
                 peak_memory.div_ceil(1 << 20)
             )
         }
-        StepEnd::Signaled { signal } => format!("{name} was killed by {}", describe_signal(*signal)),
+        StepEnd::Signaled { signal } => {
+            let why = format!("{name} was killed by {}", describe_signal(*signal));
+            // what a program meets that gets no more memory; any other signal was sent by somebody
+            return Some(if matches!(signal, 5 | 6 | 7 | 9 | 11) { with_limits(step, why) } else { why });
+        }
         StepEnd::TimeLimit => {
             let limit = step.time_limit.unwrap_or_default();
             return Some(format!(
@@ -129,6 +133,14 @@ mod tests {
             failure(&step, &exited(1), false, 0).as_deref(),
             Some("terraform plan exited with 1 (its memory limit was 512 MiB)")
         );
+        // a program that gets no more memory aborts; one that was interrupted was interrupted by somebody
+        for (signal, words) in [
+            (6, "terraform plan was killed by signal 6 (SIGABRT) (its memory limit was 512 MiB)"),
+            (2, "terraform plan was killed by signal 2 (SIGINT)"),
+        ] {
+            let ended = StepEnd::Signaled { signal };
+            assert_eq!(failure(&step, &ended, false, 0).as_deref(), Some(words));
+        }
     }
 
     #[test]
