@@ -44,6 +44,7 @@ team "platform" {
 # does not end within `time_limit` has failed. Sentinel's `http` import reaches the hosts that are named, and no other.
 #policy_set "baseline" {
 #  path       = "./policies/baseline"
+#  #policies_path = "aws"             # the folder within `path` that is the set, if it uses modules beside it
 #  workspaces = ["network-*"]
 #  time_limit = "10s"
 #  http_hosts = ["api.example.com", "10.0.0.7:8443"]

@@ -335,3 +335,39 @@ main = rule {{ all tfplan.resource_changes as _, change {{ change.change.after.i
     let asked = served.join().unwrap();
     assert!(asked.starts_with("GET /sizes HTTP/1.1") && asked.contains("tell-nobody"), "{asked}");
 }
+
+#[tokio::test]
+async fn a_set_in_a_folder_of_a_repository_uses_the_modules_beside_it() {
+    let files = [
+        (
+            "aws/sentinel.hcl",
+            "policy \"small\" {}\nimport \"module\" \"things\" {\n  source = \"../lib/things.sentinel\"\n}\n",
+        ),
+        (
+            "aws/small.sentinel",
+            "import \"things\"\nmain = rule { all things.sizes as s { s is \"small\" } }\n",
+        ),
+        ("lib/things.sentinel", THINGS),
+    ];
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .policy_set_of("rules", "net", "policies_path = \"aws\"", &files)
+        .start();
+    let run = world.queue("net").await;
+    let run = world.reaches(&run, "Policy Checked").await;
+    assert!(world.log(&run, Stage::PolicyCheck).await.contains("## Policy 1: small (advisory)"));
+}
+
+#[tokio::test]
+async fn a_policy_set_whose_folder_has_gone_fails_its_runs_and_does_not_keep_the_daemon_from_starting() {
+    let files = [("sentinel.hcl", "policy \"p\" {}\n"), ("p.sentinel", "main = true\n")];
+    let mut world =
+        Setup::new().workspace("net", terraform::SIMPLE).policy_set_of("rules", "net", "", &files).start();
+    world.kill_daemon();
+    std::fs::remove_dir_all(world.path().join("policies/rules")).unwrap();
+    world.start_daemon();
+    let run = world.queue("net").await;
+    let run = world.reaches(&run, "Plan Errored").await;
+    let log = world.log(&run, Stage::PolicyCheck).await;
+    assert!(log.contains("cannot read the policy set"), "{log}");
+}

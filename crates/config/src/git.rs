@@ -113,18 +113,13 @@ impl FromText for Reference {
     }
 }
 
-/// A folder within a source, with `/` between its parts; empty for the root.
+/// A folder within another, with `/` between its parts; empty for that one itself.
 #[derive(Debug)]
-pub(crate) struct WorkingDirectory(pub(crate) String);
+pub(crate) struct InnerFolder(pub(crate) String);
 
-impl FromText for WorkingDirectory {
+impl FromText for InnerFolder {
     fn from_text(text: &str, _: &Path) -> Result<Self, Fault> {
-        let fault = |what: &str| {
-            Err(Fault::new(
-                what,
-                "write a folder relative to the root of the source, such as \"network/prod\"",
-            ))
-        };
+        let fault = |what: &str| Err(Fault::new(what, "write a folder within, such as \"network/prod\""));
         if text.starts_with('/') {
             return fault("it must not be absolute");
         }
@@ -133,7 +128,7 @@ impl FromText for WorkingDirectory {
         }
         let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         if parts.contains(&"..") {
-            return fault("it must not leave the source");
+            return fault("it must not lead outside");
         }
         if parts.first() == Some(&".git") {
             return fault("`.git` is not part of what is checked out");
@@ -220,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_folder_stays_within_its_source() {
-        let path = |text| WorkingDirectory::from_text(text, Path::new("")).ok().map(|path| path.0);
+        let path = |text| InnerFolder::from_text(text, Path::new("")).ok().map(|path| path.0);
         assert_eq!(path(""), Some(String::new()));
         assert_eq!(path("."), Some(String::new()));
         assert_eq!(path("./network//prod/"), Some("network/prod".into()));

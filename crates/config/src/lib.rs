@@ -28,7 +28,8 @@
 //! | | `public_url` | http or https URL without a path | where it listens |
 //! | `user` | `token_sha256` | 64 hexadecimal digits, or a list of such | required |
 //! | `team` | `members` | list of users | required |
-//! | `policy_set` | `path` | path of a directory that is there | required |
+//! | `policy_set` | `path` | path of a directory | required |
+//! | | `policies_path` | folder within it that is the set, if its modules lie outside | its root |
 //! | | `workspaces` | list of patterns with `*` and `?` | `["*"]` |
 //! | | `time_limit` | duration for each policy, 100 ms to 5 minutes | `"10s"` |
 //! | | `http_hosts` | list of `"host"` or `"host:port"` | `[]` |

@@ -82,8 +82,10 @@ pub struct TeamConfig {
 pub struct PolicySetConfig {
     /// Unique.
     pub name: String,
-    /// Its folder, absolute; it was there when the file was read.
+    /// The folder that holds it and all that it uses, absolute.
     pub path: PathBuf,
+    /// Where in that folder the set is, with `/` between its parts and no `..`; empty for the folder itself.
+    pub policies_path: String,
     /// The workspaces it applies to: those that match any.
     pub workspaces: Vec<Pattern>,
     /// Wall time for each of its policies.
@@ -177,6 +179,11 @@ impl TeamConfig {
 }
 
 impl PolicySetConfig {
+    /// The folder of the set itself.
+    pub fn folder(&self) -> PathBuf {
+        self.path.join(&self.policies_path).components().collect()
+    }
+
     /// Whether its policies are checked for runs of that workspace.
     pub fn applies_to(&self, workspace: &str) -> bool {
         self.workspaces.iter().any(|pattern| pattern.matches(workspace))

@@ -70,6 +70,7 @@ pub(crate) const POLICY_SET: Schema = Schema {
     what: "a policy set",
     attributes: &[
         entry("path", "\"./policies/baseline\""),
+        entry("policies_path", "\"aws\""),
         entry("workspaces", "[\"network-*\"]"),
         entry("time_limit", "\"10s\""),
         entry("http_hosts", "[\"api.example.com\"]"),

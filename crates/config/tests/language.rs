@@ -28,7 +28,8 @@ team "owners"   { members = ["owner"] }
 team "platform" { members = ["operator"] }
 
 policy_set "baseline" {
-  path       = "./policies/baseline"
+  path       = "./policies"
+  policies_path = "./baseline/"
   workspaces = ["network-*"]
   time_limit = "30s"
   http_hosts = ["API.example.com", "10.0.0.1:8443"]
@@ -81,7 +82,8 @@ fn the_example_loads_without_a_warning() {
     assert_eq!(config.server.terraform, Path::new("terraform"));
     assert_eq!(config.server.cancel_grace, Duration::from_secs(120));
     assert_eq!(config.users.keys().collect::<Vec<_>>(), ["owner", "operator"]);
-    assert_eq!(config.policy_sets["baseline"].path, Path::new("/etc/signalbox/policies/baseline"));
+    assert_eq!(config.policy_sets["baseline"].path, Path::new("/etc/signalbox/policies"));
+    assert_eq!(config.policy_sets["baseline"].policies_path, "baseline");
 
     let workspace = &config.workspaces["network-prod"];
     let Source::Git(git) = &workspace.source else { panic!("{:?}", workspace.source) };
@@ -91,7 +93,7 @@ fn the_example_loads_without_a_warning() {
     assert_eq!(workspace.sensitive_variables["db_password"].expose(), &json!("hunter2"));
     assert_eq!(workspace.environment["AWS_PROFILE"], "prod");
     assert_eq!(workspace.access["platform"], AccessLevel::Write);
-    assert_eq!((workspace.defined_at.0.line, workspace.defined_at.0.column), (25, 1));
+    assert_eq!((workspace.defined_at.0.line, workspace.defined_at.0.column), (26, 1));
     assert!(!workspace.auto_apply);
     assert!(!format!("{config:?}").contains("hunter2"));
 }

@@ -4,7 +4,7 @@ mod common;
 
 use std::{os::unix::fs::symlink, path::Path};
 
-use common::{folder, mistakes};
+use common::{folder, mistakes, write};
 use policy::{PolicySet, SetSettings};
 
 const POLICY: &str = "policy \"p\" { query = \"data.test.deny\" }\n";
@@ -119,6 +119,56 @@ fn folders_that_are_no_policy_sets_are_refused_with_what_would_be_right() {
     assert!(mistakes(&[("a.rego", REGO)]).to_string().contains("holds no policies.hcl"));
     assert!(mistakes(&[("policies.hcl", POLICY)]).to_string().contains("the set has no .rego file"));
     assert!(mistakes(&[("policies.json", "{}")]).to_string().contains("write it as policies.hcl"));
+}
+
+#[test]
+fn a_set_in_a_subfolder_has_its_own_policies_and_may_use_modules_beside_it() {
+    let dir = folder(&[
+        (
+            "aws/sentinel.hcl",
+            "policy \"a\" {}\nimport \"module\" \"lib\" {\n  source = \"../lib/lib.sentinel\"\n}\n",
+        ),
+        ("aws/a.sentinel", "import \"lib\"\nmain = rule { lib.yes }\n"),
+        ("lib/lib.sentinel", "yes = true\n"),
+        ("gcp/policies.hcl", POLICY),
+        ("gcp/a.rego", REGO),
+        ("a.rego", "package other\n"),
+    ]);
+    // what is of no set is no mistake of this one
+    symlink("/etc/passwd", dir.path().join("lib/link")).unwrap();
+    let load = |path: &Path, policies_path: &str| {
+        let settings = SetSettings { policies_path: policies_path.into(), ..SetSettings::default() };
+        PolicySet::load("test", path, &settings)
+    };
+    for policies_path in ["aws", "gcp"] {
+        let set = load(dir.path(), policies_path).unwrap_or_else(|error| panic!("{error}"));
+        let names: Vec<_> = set.policies().iter().map(|policy| policy.name.as_str()).collect();
+        assert_eq!(names, [if policies_path == "aws" { "a" } else { "p" }]);
+    }
+    let outside = load(&dir.path().join("aws"), "").unwrap_err().to_string();
+    assert!(outside.contains("is outside of the policy set"), "{outside}");
+    assert!(outside.contains("as `policies_path` where in it the set is"), "{outside}");
+    assert!(load(dir.path(), "").unwrap_err().to_string().contains("holds no policies.hcl"));
+    let link = "import \"module\" \"lib\" {\n  source = \"../lib/link\"\n}\npolicy \"a\" {}\n";
+    write(dir.path(), &[("aws/sentinel.hcl", link)]);
+    let link = load(dir.path(), "aws").unwrap_err().to_string();
+    assert!(link.starts_with("aws/sentinel.hcl:2:"), "{link}");
+    assert!(link.contains("there is no such file in the policy set"), "{link}");
+}
+
+#[test]
+fn a_set_that_is_larger_than_any_set_is_refused() {
+    let dir = folder(&[]);
+    let mut manifest = "policy \"a\" {}\n".to_owned();
+    for number in 0..20 {
+        write(dir.path(), &[(&format!("{number}.json"), &format!("\"{}\"", "x".repeat(4_000_000)))]);
+        manifest.push_str(&format!(
+            "import \"static\" \"n{number}\" {{\n  source = \"./{number}.json\"\n  format = \"json\"\n}}\n"
+        ));
+    }
+    write(dir.path(), &[("sentinel.hcl", manifest.as_str()), ("a.sentinel", "main = true\n")]);
+    let error = PolicySet::load("test", dir.path(), &SetSettings::default()).unwrap_err().to_string();
+    assert!(error.contains("the files of the set have more than 67108864 bytes together"), "{error}");
 }
 
 #[test]

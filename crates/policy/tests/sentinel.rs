@@ -327,11 +327,24 @@ policy "p" {}
 mock "tfplan/v2" { data = { resource_changes = {} } }
 mock "time" { data = { now = 0 } }
 test { rules = { main = false } }
+import "static" "tfplan/v2" {
+  source = "./plan.json"
+  format = "json"
+}
 sentinel { features = { x = true } }
 "#;
-    insta::assert_snapshot!(warnings(manifest, SetSettings::default()).join("\n"));
+    let files = [
+        ("sentinel.hcl", manifest),
+        ("p.sentinel", "main = true\n"),
+        ("plan.json", "{}"),
+        ("sentinel_override.hcl", "policy \"p\" { enforcement_level = \"hard-mandatory\" }\n"),
+        ("test/p/pass.hcl", ""),
+    ];
+    let set = PolicySet::load("test", folder(&files).path(), &SetSettings::default()).unwrap();
+    insta::assert_snapshot!(set.warnings().join("\n"));
     let sentinel = "import \"tfplan/v2\" as tfplan\nimport \"time\"\nprint(length(tfplan.resource_changes), time.now is 0)\nmain = true\n";
-    let result = results(&[("sentinel.hcl", manifest), ("p.sentinel", sentinel)]).remove(0);
+    let result =
+        results(&[("sentinel.hcl", manifest), ("p.sentinel", sentinel), ("plan.json", "{}")]).remove(0);
     assert_eq!(result.prints, ["1 false"]);
     let error = mistakes(&[
         ("sentinel.hcl", "policy \"p\" {}\nmock \"people\" { data = {} }\n"),

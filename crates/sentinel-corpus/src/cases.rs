@@ -91,7 +91,8 @@ pub fn run(root: &Path) -> io::Result<Vec<Repository>> {
 fn one(sources: &Sources<'_>, policy: &str, case: &str) -> Outcome {
     let host = Offline::default();
     let report = run_case(sources, policy, case, Limits::default(), &host);
-    let has_no_file = || report.errors.iter().any(|error| error.kind() == ErrorKind::File);
+    let has_no_file =
+        || report.errors.iter().any(|error| matches!(error.kind(), ErrorKind::File | ErrorKind::Outside));
     match report.status {
         Status::Pass => Outcome::Passed,
         _ if host.was_asked.load(Ordering::Relaxed) => Outcome::Skipped(Skipped::Network),

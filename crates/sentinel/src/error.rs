@@ -68,6 +68,8 @@ pub enum ErrorKind {
     Limit(Limit),
     /// A file that is needed cannot be had.
     File,
+    /// A source leads to where the host has no files: out of a policy set's folder.
+    Outside,
 }
 
 /// Where an error is: the position, and the line for showing it.

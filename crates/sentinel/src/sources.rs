@@ -52,7 +52,7 @@ impl<'f> Sources<'f> {
         }
         let path = source.split_once('?').map_or(source, |(path, _)| path);
         self.files.resolve(folder, path).ok_or_else(|| {
-            Error::new(ErrorKind::File, format!("the source `{source}` is outside of the policy set"))
+            Error::new(ErrorKind::Outside, format!("the source `{source}` is outside of the policy set"))
         })
     }
 

@@ -10,6 +10,7 @@ use crate::context::{Context, Issue};
 use crate::decode::List;
 use crate::diagnostic::Code;
 use crate::fields::Fields;
+use crate::git::InnerFolder;
 use crate::model::PolicySetConfig;
 use crate::node::Value;
 use crate::schema::POLICY_SET;
@@ -28,18 +29,8 @@ pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -
     let fields =
         Fields::read(&block.body, format!("the policy set {}", quoted(name)), &span, &POLICY_SET, context);
     let path = fields.required("path", context).map(|LocalPath(path)| path);
-    if let (Some(path), Some(node)) = (&path, fields.node("path"))
-        && !context.host.is_dir(path)
-    {
-        let message = match context.quotable(node) {
-            Some(_) => format!("invalid `path`: {} is not a directory", quoted(&path.to_string_lossy())),
-            None => "invalid `path`: it leads to no directory".into(),
-        };
-        let help = "name a folder with policies; a relative path starts at the config file's directory";
-        context.report(
-            Issue::error(Code::NotADirectory, &node.span, message).label("no such directory").help(help),
-        );
-    }
+    let InnerFolder(policies_path) =
+        fields.optional("policies_path", context).unwrap_or(InnerFolder(String::new()));
     let workspaces = match fields.node("workspaces") {
         None => vec![Pattern::any()],
         Some(node) => {
@@ -70,14 +61,37 @@ pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -
     }
     let (parameters, sensitive_parameters) = parameters(&fields, context);
     let List(hosts) = fields.optional::<List<HttpHost>>("http_hosts", context).unwrap_or(List(Vec::new()));
-    Some(PolicySetConfig {
+    let set = PolicySetConfig {
         name: name.to_owned(),
         path: path?,
+        policies_path,
         workspaces,
         time_limit,
         parameters,
         sensitive_parameters,
         http_hosts: hosts.into_iter().map(|(host, _)| host).collect(),
         defined_at: context.defined_at(&span),
-    })
+    };
+    report_missing(&set, &fields, context);
+    Some(set)
+}
+
+/// A folder that is not there is no reason not to run what is under way: runs that need the set fail closed, in their
+/// policy check.
+fn report_missing(set: &PolicySetConfig, fields: &Fields<'_>, context: &mut Context<'_>) {
+    let folder = set.folder();
+    if context.host.is_dir(&folder) {
+        return;
+    }
+    let attribute = if context.host.is_dir(&set.path) { "policies_path" } else { "path" };
+    let Some(node) = fields.node(attribute) else { return };
+    let message = match context.quotable(node) {
+        Some(_) => format!("`{attribute}`: {} is not a directory", quoted(&folder.to_string_lossy())),
+        None => format!("`{attribute}` leads to no directory"),
+    };
+    let help = "every run that the set applies to fails its policy check until it is there; a relative path starts at \
+                the config file's directory";
+    context.report(
+        Issue::warning(Code::NotADirectory, &node.span, message).label("no such directory").help(help),
+    );
 }

@@ -5,7 +5,7 @@ use super::labels::only_label;
 use crate::context::{Context, Issue, Span};
 use crate::diagnostic::Code;
 use crate::fields::Fields;
-use crate::git::{Reference, RepositoryUrl, WorkingDirectory};
+use crate::git::{InnerFolder, Reference, RepositoryUrl};
 use crate::model::{GitSource, Source};
 use crate::schema::{DIRECTORY_SOURCE, GIT_SOURCE};
 use crate::suggest::{nearest, quoted};
@@ -22,7 +22,7 @@ pub(crate) fn source(
     fields: &Fields<'_>,
     context: &mut Context<'_>,
 ) -> Option<(Source, String)> {
-    let own = fields.optional("working_directory", context).map(|WorkingDirectory(path)| path);
+    let own = fields.optional("working_directory", context).map(|InnerFolder(path)| path);
     let own_span = fields.node("working_directory").map(|node| node.span.clone());
     let mut first: Option<Span> = None;
     let mut result = None;
@@ -104,7 +104,7 @@ fn git(
         None => Some("HEAD".to_owned()),
         Some(_) => fields.optional("ref", context).map(|Reference(reference)| reference),
     };
-    let path = fields.optional("path", context).map(|WorkingDirectory(path)| path);
+    let path = fields.optional("path", context).map(|InnerFolder(path)| path);
     if let (Some(node), Some(first)) = (fields.node("path"), working_directory) {
         let issue =
             Issue::error(Code::Duplicate, &node.span, "the folder in which terraform runs is set twice");

@@ -16,7 +16,8 @@ pub(crate) struct FakeHost {
 
 impl FakeHost {
     pub(crate) fn new() -> Self {
-        let directories = ["/etc/signalbox/policies/baseline"].map(PathBuf::from).into();
+        let directories =
+            ["/etc/signalbox/policies", "/etc/signalbox/policies/baseline"].map(PathBuf::from).into();
         let env = [("DB_PASSWORD", "hunter2"), ("TRICKY", "${file(\"/etc/shadow\")} %{ if true }\"\\\n")];
         let files =
             [("/etc/signalbox/secret", &b"from a file\n"[..]), ("/etc/signalbox/binary", b"\xff\xfe")];

@@ -79,6 +79,7 @@ pub fn set_settings(set: &PolicySetConfig) -> SetSettings {
         .iter()
         .map(|(name, value)| (name.clone(), Parameter { value: value.expose().clone(), sensitive: true }));
     SetSettings {
+        policies_path: set.policies_path.clone(),
         http_hosts: set.http_hosts.iter().map(|host| host.as_str().to_owned()).collect(),
         parameters: plain.chain(sensitive).collect(),
     }

@@ -54,15 +54,15 @@ pub(super) struct Manifest {
 }
 
 /// Reads the manifest as far as it can be read, with every mistake in it.
-pub(super) fn read(text: &str) -> (Manifest, Vec<Mistake>) {
-    let mut reader = Reader { text, mistakes: Vec::new() };
+pub(super) fn read(name: &str, text: &str) -> (Manifest, Vec<Mistake>) {
+    let mut reader = Reader { name, text, mistakes: Vec::new() };
     let manifest = match hcl_edit::parser::parse_body(text) {
         Ok(body) => reader.manifest(&body),
         Err(error) => {
             let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
             let at = error.location();
             let place = Place { line: count(at.line()), column: count(at.column()) };
-            reader.mistakes.push(Mistake::at(FILE, text, place, error.message()));
+            reader.mistakes.push(Mistake::at(name, text, place, error.message()));
             Manifest::default()
         }
     };
@@ -70,13 +70,14 @@ pub(super) fn read(text: &str) -> (Manifest, Vec<Mistake>) {
 }
 
 struct Reader<'a> {
+    name: &'a str,
     text: &'a str,
     mistakes: Vec<Mistake>,
 }
 
 impl Reader<'_> {
     fn mistake(&mut self, span: Option<Range<usize>>, message: impl Into<String>, help: impl Into<String>) {
-        self.mistakes.push(Mistake::at_span(FILE, self.text, span, message).help(help));
+        self.mistakes.push(Mistake::at_span(self.name, self.text, span, message).help(help));
     }
 
     fn manifest(&mut self, body: &Body) -> Manifest {
@@ -269,6 +270,7 @@ mod tests {
     #[test]
     fn a_manifest_names_policies_with_levels_and_descriptions() {
         let (manifest, mistakes) = read(
+            FILE,
             r#"
             rego_version = "v0"
             policy "a" {
@@ -331,7 +333,7 @@ policy "g" {
   rule {}
 }
 "#;
-        let (_, mut mistakes) = read(text);
+        let (_, mut mistakes) = read(FILE, text);
         mistakes.sort_by_key(|m| m.place);
         let found: Vec<String> = mistakes
             .iter()
@@ -345,10 +347,10 @@ policy "g" {
 
     #[test]
     fn broken_hcl_and_a_set_without_policies_are_mistakes() {
-        let (_, mistakes) = read("policy \"a\" {\n  query = \n}\n");
+        let (_, mistakes) = read(FILE, "policy \"a\" {\n  query = \n}\n");
         assert_eq!(mistakes.len(), 1);
         assert_eq!(mistakes[0].place.unwrap().line, 2);
-        let (_, mistakes) = read("# nothing yet\n");
+        let (_, mistakes) = read(FILE, "# nothing yet\n");
         assert_eq!(mistakes[0].message, "the set has no policy");
     }
 }

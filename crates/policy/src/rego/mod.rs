@@ -67,16 +67,17 @@ impl PolicyEngine for RegoEngine {
     }
 
     fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
-        let manifest_text = match folder.file(manifest::FILE).map(|file| folder.read(file)) {
+        let manifest_name = folder.name_in_set(manifest::FILE);
+        let manifest_text = match folder.file(&manifest_name).map(|file| folder.read(file)) {
             Some(read) => read?,
-            None => return Err(Mistake::of_file(manifest::FILE, "is missing").into()),
+            None => return Err(Mistake::of_file(manifest_name, "is missing").into()),
         };
-        let (manifest, mut mistakes) = manifest::read(&manifest_text);
+        let (manifest, mut mistakes) = manifest::read(&manifest_name, &manifest_text);
         let rego = source::read(folder, manifest.version, &mut mistakes);
         if !mistakes.is_empty() {
             return Err(LoadError::new(mistakes));
         }
-        let engine = compile(&rego, &manifest_text, &manifest.entries)?;
+        let engine = compile(&rego, (&manifest_name, &manifest_text), &manifest.entries)?;
         let (policies, rules) = manifest.entries.into_iter().map(|entry| (entry.policy, entry.rule)).unzip();
         Ok(Arc::new(RegoSet { engine, policies, rules, warnings: without_effect(settings) }))
     }
@@ -96,7 +97,7 @@ fn new_engine() -> Engine {
 }
 
 /// Compiles the files together and finds the rule of every policy.
-fn compile(rego: &Rego, manifest_text: &str, entries: &[Entry]) -> Result<Engine, LoadError> {
+fn compile(rego: &Rego, manifest: (&str, &str), entries: &[Entry]) -> Result<Engine, LoadError> {
     let mut engine = new_engine();
     for file in &rego.files {
         engine.set_rego_v0(file.version == manifest::RegoVersion::V0);
@@ -115,7 +116,7 @@ fn compile(rego: &Rego, manifest_text: &str, entries: &[Entry]) -> Result<Engine
         }
         let message = format!("the query {} names no rule of the set", entry.query);
         mistakes.push(
-            Mistake::at_span(manifest::FILE, manifest_text, entry.span.clone(), message)
+            Mistake::at_span(manifest.0, manifest.1, entry.span.clone(), message)
                 .help(rego.nearest(&entry.rule)),
         );
     }

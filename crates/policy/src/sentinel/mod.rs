@@ -17,7 +17,9 @@ mod source;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ::sentinel::{Config, Data, EnforcementLevel as Level, Inputs, Key, Outcome, Secrets, TERRAFORM_IMPORTS};
+use ::sentinel::{
+    Config, Data, EnforcementLevel as Level, Error, Inputs, Key, Outcome, Secrets, TERRAFORM_IMPORTS,
+};
 
 pub use self::network::{PolicyHost, fetch_source};
 use self::source::FolderFiles;
@@ -42,22 +44,25 @@ impl PolicyEngine for SentinelEngine {
     }
 
     fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
-        let text = match folder.file(MANIFEST).map(|file| folder.read(file)) {
+        let manifest = folder.name_in_set(MANIFEST);
+        let text = match folder.file(&manifest).map(|file| folder.read(file)) {
             Some(read) => read?,
-            None => return Err(Mistake::of_file(MANIFEST, "is missing").into()),
+            None => return Err(Mistake::of_file(manifest, "is missing").into()),
         };
-        let mut config = Config::parse(MANIFEST, &text).map_err(|error| source::mistake(&error))?;
+        let mistake = |error: &Error| source::mistake(error, folder);
+        let mut config = Config::parse(&manifest, &text).map_err(|error| mistake(&error))?;
         if config.policies.is_empty() {
             // a set that checks nothing would pass everything
-            return Err(Mistake::of_file(MANIFEST, "the set has no policy")
+            return Err(Mistake::of_file(manifest, "the set has no policy")
                 .help("write policy \"NAME\" { source = \"./NAME.sentinel\" }")
                 .into());
         }
-        let warnings = without_what_is_not_used(&mut config);
-        let set = ::sentinel::PolicySet::of(config, &FolderFiles(folder), "");
+        let mut warnings = without_what_is_not_used(&mut config);
+        warnings.extend(files_that_are_not_read(folder));
+        let set = ::sentinel::PolicySet::of(config, &FolderFiles(folder), folder.policies());
         let parameters: Vec<&str> = settings.parameters.keys().map(String::as_str).collect();
         let mistakes = set.mistakes(&TERRAFORM_IMPORTS, &parameters);
-        let mistakes: Vec<Mistake> = mistakes.iter().map(source::mistake).collect();
+        let mistakes: Vec<Mistake> = mistakes.iter().map(mistake).collect();
         if !mistakes.is_empty() {
             return Err(LoadError::new(mistakes));
         }
@@ -90,6 +95,11 @@ fn without_what_is_not_used(config: &mut Config) -> Vec<String> {
     warnings.extend(mocks.iter().map(|(name, _)| {
         format!("{MANIFEST}: mock \"{name}\" is for tests; policies see the data of the run instead")
     }));
+    // the data of the run wins over whatever the set gives it; a set that thinks otherwise has to know
+    let shadowed = |(name, _): &&(String, _)| TERRAFORM_IMPORTS.contains(&name.as_str());
+    warnings.extend(config.imports.iter().filter(shadowed).map(|(name, _)| {
+        format!("{MANIFEST}: import \"{name}\" has no effect; policies see the data of the run instead")
+    }));
     if config.test.take().is_some() {
         warnings.push(format!("{MANIFEST}: the test block is for tests and means nothing to a run"));
     }
@@ -97,6 +107,16 @@ fn without_what_is_not_used(config: &mut Config) -> Vec<String> {
         warnings.push(format!("{MANIFEST}: the settings of the sentinel block have no effect"));
     }
     warnings
+}
+
+/// Files beside the manifest that the command line would read, and a run does not.
+fn files_that_are_not_read(folder: &SetFolder) -> Vec<String> {
+    let at_root = |name: &&str| *name == folder.name_in_set(name.rsplit('/').next().unwrap_or(name));
+    let names = folder.files_of_set().map(|file| file.name.as_str()).filter(at_root);
+    names
+        .filter(|name| name.ends_with(".hcl") && *name != folder.name_in_set(MANIFEST))
+        .map(|name| format!("{name} is not read: of a set's configuration a run takes {MANIFEST} alone"))
+        .collect()
 }
 
 const fn level_of(level: Level) -> EnforcementLevel {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ::sentinel::{Error, Files};
+use ::sentinel::{Error, ErrorKind, Files};
 
 use super::network;
 use crate::{Mistake, Place, SetFolder};
@@ -41,18 +41,23 @@ impl Files for FolderFiles<'_> {
 
 /// An error of an evaluation, with its place if it has one.
 pub(super) fn words(error: &Error) -> String {
-    let mistake = mistake(error);
-    match mistake.place {
-        Some(_) => mistake.to_string(),
-        None => Mistake { file: String::new(), ..mistake }.to_string(),
+    mistake_of_file("", error).to_string()
+}
+
+/// An error of the language as a mistake of the set. What has no place of its own is about what the manifest says.
+pub(super) fn mistake(error: &Error, folder: &SetFolder) -> Mistake {
+    let mistake = mistake_of_file(&folder.name_in_set(super::MANIFEST), error);
+    match error.kind() {
+        ErrorKind::Outside => mistake.help(
+            "give as `path` the folder that holds all that the set uses, and as `policies_path` where in it the set is",
+        ),
+        _ => mistake,
     }
 }
 
-/// An error of the language as a mistake.
-pub(super) fn mistake(error: &Error) -> Mistake {
+fn mistake_of_file(file: &str, error: &Error) -> Mistake {
     let mistake = match error.place() {
-        // what has no place of its own is about what the manifest says
-        None => Mistake::of_file(super::MANIFEST, error.message()),
+        None => Mistake::of_file(file, error.message()),
         Some(place) => {
             let position = &place.position;
             let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);

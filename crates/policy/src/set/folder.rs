@@ -1,8 +1,12 @@
 //! The files of a policy set. Nothing outside the set's folder is ever read.
+//!
+//! A set may be a folder within that folder: then what its manifest names may lie beside it, as modules that several
+//! sets of a repository share.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use crate::{LoadError, Mistake, Place};
@@ -13,6 +17,8 @@ const MAX_DEPTH: usize = 32;
 const MAX_FILES: usize = 10_000;
 /// A larger file is no policy.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// Files that are read and have more bytes together are no policy set: data in memory is many times as large.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A regular file of a policy set.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,17 +32,22 @@ pub struct SetFile {
 #[derive(Debug)]
 pub struct SetFolder {
     root: PathBuf,
+    /// Where in it the set is, with `/` and without one at either end; empty for the folder itself.
+    policies: String,
     files: Vec<SetFile>,
+    /// The bytes of what was read so far.
+    read: AtomicU64,
 }
 
 impl SetFolder {
-    /// Lists the folder. Symlinks that leave it, lead nowhere or lead to something that is neither file nor folder
-    /// come back as mistakes beside it.
+    /// Lists the folder, in which the set is at `policies` (empty for the folder itself). Symlinks of the set that
+    /// leave the folder, lead nowhere or lead to something that is neither file nor folder come back as mistakes
+    /// beside it.
     ///
     /// # Errors
     ///
     /// If `path` is no folder that can be read.
-    pub(super) fn open(path: &Path) -> Result<(Self, Vec<Mistake>), LoadError> {
+    pub(super) fn open(path: &Path, policies: &str) -> Result<(Self, Vec<Mistake>), LoadError> {
         let root = fs::canonicalize(path)
             .and_then(|root| match root.is_dir() {
                 true => Ok(root),
@@ -48,9 +59,13 @@ impl SetFolder {
             })?;
         let mut walk = Walk { root: &root, files: Vec::new(), mistakes: Vec::new() };
         walk.folder(&root, "", 0);
-        let Walk { mut files, mistakes, .. } = walk;
+        let Walk { mut files, mut mistakes, .. } = walk;
         files.sort();
-        Ok((Self { root, files }, mistakes))
+        let folder =
+            Self { root, policies: policies.trim_matches('/').to_owned(), files, read: AtomicU64::new(0) };
+        // what else lies beside the set is nobody's mistake: it is not listed, so nothing of it can be read
+        mistakes.retain(|mistake| mistake.file.is_empty() || folder.is_of_set(&mistake.file));
+        Ok((folder, mistakes))
     }
 
     /// The folder with every symlink in its path resolved.
@@ -58,9 +73,34 @@ impl SetFolder {
         &self.root
     }
 
+    /// Where in the folder the set is, with `/`; empty for the folder itself.
+    pub fn policies(&self) -> &str {
+        &self.policies
+    }
+
     /// The files, sorted by name.
     pub fn files(&self) -> &[SetFile] {
         &self.files
+    }
+
+    /// Those of them that lie in the set itself.
+    pub fn files_of_set(&self) -> impl Iterator<Item = &SetFile> {
+        self.files.iter().filter(|file| self.is_of_set(&file.name))
+    }
+
+    /// The name, in the folder, of a file that lies at the root of the set.
+    pub fn name_in_set(&self, name: &str) -> String {
+        match self.policies.as_str() {
+            "" => name.to_owned(),
+            policies => format!("{policies}/{name}"),
+        }
+    }
+
+    fn is_of_set(&self, name: &str) -> bool {
+        match self.policies.as_str() {
+            "" => true,
+            policies => name.strip_prefix(policies).is_some_and(|rest| rest.starts_with('/')),
+        }
     }
 
     /// The file of that name.
@@ -72,13 +112,19 @@ impl SetFolder {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, is larger than a policy can be, or is not UTF-8.
+    /// If it cannot be read, is larger than a policy can be, the set is larger than a set can be, or it is not UTF-8.
     pub fn read(&self, file: &SetFile) -> Result<String, Mistake> {
         let unreadable = |e: io::Error| Mistake::of_file(&file.name, format!("cannot be read: {e}"));
         let bytes = fs::metadata(&file.path).map_err(unreadable)?.len();
         if bytes > MAX_FILE_BYTES {
             return Err(Mistake::of_file(&file.name, format!("is {bytes} bytes long"))
                 .help(format!("a file of a policy set may have {MAX_FILE_BYTES} bytes")));
+        }
+        if self.read.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > MAX_BYTES {
+            let message = format!("the files of the set have more than {MAX_BYTES} bytes together");
+            return Err(
+                Mistake::of_file(&file.name, message).help("keep data that is this large out of policies")
+            );
         }
         String::from_utf8(fs::read(&file.path).map_err(unreadable)?).map_err(|e| {
             let (valid, _) = e.as_bytes().split_at(e.utf8_error().valid_up_to());
@@ -167,7 +213,7 @@ mod tests {
         for name in ["z.rego", "lib/deep/a.rego", ".git/config", ".hidden.rego"] {
             fs::write(dir.path().join(name), "x").unwrap();
         }
-        let (folder, mistakes) = SetFolder::open(dir.path()).unwrap();
+        let (folder, mistakes) = SetFolder::open(dir.path(), "").unwrap();
         assert_eq!(names(&folder), ["lib/deep/a.rego", "z.rego"]);
         assert_eq!(mistakes, []);
     }
@@ -184,7 +230,7 @@ mod tests {
         symlink(outside.path().join("secret.rego"), dir.path().join("file.rego")).unwrap();
         symlink(outside.path(), dir.path().join("folder")).unwrap();
         symlink("gone", dir.path().join("gone.rego")).unwrap();
-        let (folder, mut mistakes) = SetFolder::open(dir.path()).unwrap();
+        let (folder, mut mistakes) = SetFolder::open(dir.path(), "").unwrap();
         assert_eq!(names(&folder), ["alias.rego", "lib/a.rego"]);
         mistakes.sort_by(|a, b| a.file.cmp(&b.file));
         let files: Vec<_> =
@@ -203,7 +249,7 @@ mod tests {
     fn text_that_is_not_utf8_is_a_mistake_with_its_place() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a.rego"), b"package a\n# \xff").unwrap();
-        let (folder, _) = SetFolder::open(dir.path()).unwrap();
+        let (folder, _) = SetFolder::open(dir.path(), "").unwrap();
         let mistake = folder.read(&folder.files()[0]).unwrap_err();
         assert_eq!(mistake.place, Some(Place { line: 2, column: 3 }));
     }

@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_panic_of_the_engine_while_it_loads_is_a_mistake_of_the_set() {
         let dir = tempfile::tempdir().unwrap();
-        let (folder, _) = SetFolder::open(dir.path()).unwrap();
+        let (folder, _) = SetFolder::open(dir.path(), "").unwrap();
         let Err(error) = load(&Panicking, &folder, &SetSettings::default()) else { panic!("loaded") };
         assert_eq!(error.to_string(), "the policy engine panicked while it read the set: too deep");
     }

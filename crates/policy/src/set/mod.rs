@@ -28,6 +28,9 @@ const WITHOUT_ENGINE: &[(&str, &str, &str)] = &[
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SetSettings {
+    /// The folder within its folder that is the set, with `/`; empty when it is the folder itself. Sources may lead
+    /// out of it, never out of the folder.
+    pub policies_path: String,
     /// The hosts that its policies may reach over HTTP: a name, which stands for the scheme's own port, or a name
     /// with a port. Without any, policies do not reach the network.
     pub http_hosts: Vec<String>,
@@ -78,7 +81,7 @@ impl PolicySet {
     ///
     /// Every mistake of the set at once, as far as one does not hide another.
     pub fn load(name: impl Into<String>, folder: &Path, settings: &SetSettings) -> Result<Self, LoadError> {
-        let (folder, mut mistakes) = SetFolder::open(folder)?;
+        let (folder, mut mistakes) = SetFolder::open(folder, &settings.policies_path)?;
         let loaded = engine_of(&folder)
             .and_then(|engine| Ok((engine.kind(), guard::load(engine, &folder, settings)?)));
         match loaded {
@@ -124,11 +127,13 @@ impl PolicySet {
 fn engine_of(folder: &SetFolder) -> Result<&'static dyn PolicyEngine, LoadError> {
     let mut mistakes = Vec::new();
     for (manifest, message, help) in WITHOUT_ENGINE {
-        if folder.file(manifest).is_some() {
-            mistakes.push(Mistake::of_file(*manifest, *message).help(*help));
+        let manifest = folder.name_in_set(manifest);
+        if folder.file(&manifest).is_some() {
+            mistakes.push(Mistake::of_file(manifest, *message).help(*help));
         }
     }
-    let mut found = ENGINES.iter().filter(|engine| folder.file(engine.manifest()).is_some());
+    let mut found =
+        ENGINES.iter().filter(|engine| folder.file(&folder.name_in_set(engine.manifest())).is_some());
     match (found.next(), found.next()) {
         (Some(engine), None) if mistakes.is_empty() => Ok(*engine),
         (Some(one), Some(two)) => Err(Mistake::of_file(
@@ -138,7 +143,8 @@ fn engine_of(folder: &SetFolder) -> Result<&'static dyn PolicyEngine, LoadError>
         .help("a set has one engine: move one of them to a folder of its own")
         .into()),
         (None, _) if mistakes.is_empty() => {
-            let message = format!("{} holds no policies.hcl and no sentinel.hcl", folder.root().display());
+            let place = folder.root().join(folder.policies());
+            let message = format!("{} holds no policies.hcl and no sentinel.hcl", place.display());
             Err(Mistake::of_file("", message)
                 .help(
                     "a policy set needs a policies.hcl (Rego) or a sentinel.hcl (Sentinel) with a policy block for each \

@@ -96,7 +96,9 @@ impl Failure {
                 ClientError::Invalid(_) | ClientError::BadAddress { .. } | ClientError::BadToken,
             ) => Exit::Usage,
             // a configuration that means nothing, a file that is not there
-            Self::Sentinel(error) if matches!(error.kind(), ErrorKind::Config | ErrorKind::File) => {
+            Self::Sentinel(error)
+                if matches!(error.kind(), ErrorKind::Config | ErrorKind::File | ErrorKind::Outside) =>
+            {
                 Exit::Usage
             }
             Self::Output(_) if self.is_closed_output() => Exit::Success,
