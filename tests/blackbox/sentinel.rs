@@ -2,7 +2,7 @@
 
 use client::Stage;
 
-use crate::support::{Setup, World, terraform};
+use crate::support::{Setup, World, terraform, wait_for};
 
 /// A policy for each level; what they object to depends on the size of the thing.
 const LEVELS: &str = r#"
@@ -141,7 +141,8 @@ async fn a_failed_soft_mandatory_policy_is_overridden_and_applied() {
 
 #[tokio::test]
 async fn an_error_inside_a_policy_is_its_failure_and_its_place_is_shown() {
-    let world = one_policy("hard-mandatory", "", "import \"tfrun\"\n\nmain = rule { tfrun.message > 3 }\n");
+    let world =
+        one_policy("hard-mandatory", "", "import \"tfrun\"\n\nmain = rule { tfrun.message + 3 is 3 }\n");
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Plan Errored").await;
     let log = world.log(&run, Stage::PolicyCheck).await;
@@ -370,4 +371,28 @@ async fn a_policy_set_whose_folder_has_gone_fails_its_runs_and_does_not_keep_the
     let run = world.reaches(&run, "Plan Errored").await;
     let log = world.log(&run, Stage::PolicyCheck).await;
     assert!(log.contains("cannot read the policy set"), "{log}");
+}
+
+#[tokio::test]
+async fn a_check_that_takes_long_says_what_it_is_at_and_keeps_that_when_it_is_canceled() {
+    let manifest = "policy \"first\" {}\npolicy \"endless\" {}\n";
+    let endless =
+        "for range(100000) as a {\n\tfor range(100000) as b {\n\t\tc = a * b\n\t}\n}\nmain = true\n";
+    let files =
+        [("sentinel.hcl", manifest), ("first.sentinel", "main = false\n"), ("endless.sentinel", endless)];
+    let world = Setup::new()
+        .workspace("net", terraform::SIMPLE)
+        .policy_set_of("rules", "net", "time_limit = \"60s\"", &files)
+        .start();
+    let run = world.queue("net").await;
+    wait_for("the log says what the check is at", async || {
+        world.log(&run, Stage::PolicyCheck).await.contains("policy 2 of 2: endless …").then_some(())
+    })
+    .await;
+    world.cancel(&run).await;
+    let run = world.reaches(&run, "Canceled").await;
+    let log = world.log(&run, Stage::PolicyCheck).await;
+    assert!(log.contains("Policy set rules, policy 1 of 2: first: false\n"), "{log}");
+    assert!(!log.contains("memory limit"), "{log}");
+    world.assert_nothing_is_left();
 }

@@ -12,7 +12,9 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Input, InputError, Limits, PolicyReport, PolicySet, ReportError, SetReport, SetSettings, render_text,
+    Input, InputError, Limits, PolicyReport, PolicySet, ReportError, SetReport, SetSettings,
+    progress::{Event, followed},
+    render_text,
 };
 
 /// The format this build writes, and the only one it reads.
@@ -112,6 +114,10 @@ impl CheckRequest {
 ///
 /// If the request or its plan is not usable. A set that cannot be loaded is no error: it is in the report.
 pub fn check(request: &CheckRequest) -> Result<PolicyReport, CheckError> {
+    check_telling(request, &|_| ())
+}
+
+fn check_telling(request: &CheckRequest, tell: &dyn Fn(Event)) -> Result<PolicyReport, CheckError> {
     let started = Instant::now();
     if request.format != REQUEST_FORMAT {
         return Err(CheckError::Format(request.format));
@@ -125,20 +131,21 @@ pub fn check(request: &CheckRequest) -> Result<PolicyReport, CheckError> {
     let input = Input::new(plan, request.run.clone())
         .map_err(|source| CheckError::Plan { path: path.clone(), source })?;
     let input = Arc::new(input);
-    let sets = request.sets.iter().map(|set| check_set(set, &input)).collect();
+    let sets = request.sets.iter().map(|set| check_set(set, &input, tell)).collect();
     Ok(PolicyReport::new(sets, started.elapsed()))
 }
 
-fn check_set(request: &SetRequest, input: &Arc<Input>) -> SetReport {
+fn check_set(request: &SetRequest, input: &Arc<Input>, tell: &dyn Fn(Event)) -> SetReport {
     let name = request.name.clone();
     let limits = Limits { time: Duration::from_millis(request.time_limit_ms) };
+    tell(Event::Begins(format!("Policy set {name}: loading")));
     match PolicySet::load(&*request.name, &request.path, &request.settings) {
         Ok(set) => SetReport {
             name,
             engine: Some(set.engine()),
             error: None,
             warnings: set.warnings(),
-            policies: set.evaluate(input, limits),
+            policies: set.evaluate_telling(input, limits, tell),
         },
         Err(error) => {
             SetReport { name, engine: None, error: Some(error), warnings: Vec::new(), policies: Vec::new() }
@@ -162,7 +169,7 @@ pub fn run_check(request: &Path) -> ExitCode {
 
 fn checked(path: &Path) -> Result<(), CheckError> {
     let request = CheckRequest::read(path)?;
-    let report = check(&request)?;
+    let report = followed(io::stdout(), |tell| check_telling(&request, tell))?;
     // the log is complete before the report says that the check is over
     let mut stdout = io::stdout().lock();
     let printed = stdout.write_all(render_text(&report).as_bytes()).and_then(|()| stdout.flush());

@@ -34,6 +34,7 @@ mod engine;
 mod input;
 mod keep;
 mod outcome;
+mod progress;
 mod rego;
 mod render;
 mod report;

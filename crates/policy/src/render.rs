@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{PolicyOutcome, PolicyReport, PolicyResult, SetReport, Verdict};
+use crate::{EngineKind, PolicyOutcome, PolicyReport, PolicyResult, SetReport, Verdict};
 
 /// The report as the text that people read in the run's policy log. Ends with a newline. Text from policies and
 /// plans is shown without the control characters that could drive a terminal.
@@ -26,6 +26,22 @@ fn sentence(report: &PolicyReport) -> &'static str {
     }
 }
 
+/// What the log is of: scripts look for the reference's own words where there is nothing but Sentinel.
+fn subject(report: &PolicyReport) -> &'static str {
+    let mut engines = report.sets.iter().filter_map(|set| set.engine).peekable();
+    match engines.peek().is_some() && engines.all(|engine| engine == EngineKind::Sentinel) {
+        true => "Sentinel",
+        false => "Policy",
+    }
+}
+
+/// A name without what could make it look like another line of the log.
+pub(crate) fn one_line(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
+        .collect()
+}
+
 struct Log {
     text: String,
 }
@@ -33,7 +49,7 @@ struct Log {
 impl Log {
     fn report(&mut self, report: &PolicyReport) {
         let counts = report.counts;
-        self.line(0, &format!("Policy Result: {}", report.outcome == PolicyOutcome::Passed));
+        self.line(0, &format!("{} Result: {}", subject(report), report.outcome == PolicyOutcome::Passed));
         self.blank();
         self.line(0, sentence(report));
         self.blank();
@@ -79,14 +95,9 @@ impl Log {
 
     fn policy(&mut self, number: usize, policy: &PolicyResult) {
         self.blank();
-        self.line(0, &format!("## Policy {number}: {} ({})", policy.name, policy.level));
+        self.line(0, &format!("## Policy {number}: {} ({})", one_line(&policy.name), policy.level));
         self.blank();
-        let result = match policy.verdict {
-            Verdict::Passed => "true",
-            Verdict::Failed { .. } => "false",
-            Verdict::Errored { .. } => "error",
-        };
-        self.line(0, &format!("Result: {result}"));
+        self.line(0, &format!("Result: {}", policy.verdict.word()));
         if let Some(description) = &policy.description {
             self.blank();
             self.line(0, "Description:");

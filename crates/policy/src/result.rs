@@ -84,6 +84,15 @@ impl Verdict {
         matches!(self, Self::Passed)
     }
 
+    /// As the log says it: `true`, `false` or `error`.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Passed => "true",
+            Self::Failed { .. } => "false",
+            Self::Errored { .. } => "error",
+        }
+    }
+
     /// The policy's messages; empty unless it failed.
     pub fn messages(&self) -> &[String] {
         match self {

@@ -12,7 +12,7 @@ pub(crate) use guard::out_of_time;
 
 use crate::{
     CompiledSet, EngineKind, Input, Limits, LoadError, Mistake, Policy, PolicyEngine, PolicyResult,
-    rego::RegoEngine, sentinel::SentinelEngine,
+    progress::Event, rego::RegoEngine, render::one_line, sentinel::SentinelEngine,
 };
 
 /// The engines of this build. A folder belongs to the engine whose manifest it holds.
@@ -116,10 +116,32 @@ impl PolicySet {
 
     /// Evaluates every policy of the set. Takes at most the time limit for each of them, and never panics.
     pub fn evaluate(&self, input: &Arc<Input>, limits: Limits) -> Vec<PolicyResult> {
+        self.evaluate_telling(input, limits, &|_| ())
+    }
+
+    /// The same, and tells what it is at.
+    pub(crate) fn evaluate_telling(
+        &self,
+        input: &Arc<Input>,
+        limits: Limits,
+        tell: &dyn Fn(Event),
+    ) -> Vec<PolicyResult> {
         guard::prepare(&self.compiled, input);
-        (0..self.policies().len())
-            .map(|index| guard::evaluate(&self.compiled, index, input, limits))
-            .collect()
+        let policies = self.policies();
+        let evaluate = |index: usize| {
+            let what = format!(
+                "Policy set {}, policy {} of {}: {}",
+                self.name,
+                index + 1,
+                policies.len(),
+                one_line(&policies[index].name)
+            );
+            tell(Event::Begins(what.clone()));
+            let result = guard::evaluate(&self.compiled, index, input, limits);
+            tell(Event::Ends(format!("{what}: {}", result.verdict.word())));
+            result
+        };
+        (0..policies.len()).map(evaluate).collect()
     }
 }
 
