@@ -251,6 +251,13 @@ async fn a_failed_policy_is_overridden_by_an_owner_alone() {
     ] {
         assert_eq!(attributes["result"][key], value, "{key}");
     }
+    for path in [path.clone(), format!("/api/v2/runs/{}/policy-checks", run.id)] {
+        let with_run = server.get("operator", &format!("{path}?include=run.workspace")).await.ok(200);
+        let kinds: Vec<_> = with_run["included"].as_array().unwrap().iter().map(|it| &it["type"]).collect();
+        assert_eq!(kinds, ["workspaces", "runs"]);
+        assert_no_circle(&with_run, &path);
+        server.get("operator", &format!("{path}?include=nonsense")).await.ok(400);
+    }
     server.write_log(run.id, Stage::PolicyCheck, b"Sentinel Result: false\n");
     let output = server.get("operator", &format!("{path}/output")).await;
     assert_eq!(output.text(), "Sentinel Result: false\n");
@@ -297,6 +304,16 @@ fn depth(
     deepest
 }
 
+fn assert_no_circle(document: &Value, path: &str) {
+    let included = document["included"].as_array().unwrap();
+    let by_id: HashMap<_, _> =
+        included.iter().map(|r| ((r["type"].to_string(), r["id"].to_string()), r.clone())).collect();
+    assert_eq!(by_id.len(), included.len(), "something comes twice: {path}");
+    let primary = document["data"].as_array().cloned().unwrap_or_else(|| vec![document["data"].clone()]);
+    let reached: HashSet<_> = primary.iter().map(|resource| depth(resource, &by_id, &mut vec![])).collect();
+    assert!(reached.iter().any(|depth| *depth > 0), "nothing is reached: {path}");
+}
+
 #[tokio::test]
 async fn no_circle_leads_through_what_is_included() {
     let seeding = Seeding::begin().await;
@@ -315,15 +332,7 @@ async fn no_circle_leads_through_what_is_included() {
         "/api/v2/organizations/acme/workspaces?include=current_run.plan,locked_by".to_owned(),
     ];
     for path in paths {
-        let document = server.get("owner", &path).await.ok(200);
-        let included = document["included"].as_array().unwrap();
-        let by_id: HashMap<_, _> =
-            included.iter().map(|r| ((r["type"].to_string(), r["id"].to_string()), r.clone())).collect();
-        assert_eq!(by_id.len(), included.len(), "something comes twice: {path}");
-        let primary = document["data"].as_array().cloned().unwrap_or_else(|| vec![document["data"].clone()]);
-        let reached: HashSet<_> =
-            primary.iter().map(|resource| depth(resource, &by_id, &mut vec![])).collect();
-        assert!(reached.iter().any(|depth| *depth > 0), "nothing is reached: {path}");
+        assert_no_circle(&server.get("owner", &path).await.ok(200), &path);
     }
     server.get("owner", &format!("/api/v2/runs/{}?include=workspace.current_run", run.id)).await.ok(400);
 }

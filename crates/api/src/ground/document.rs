@@ -102,6 +102,16 @@ impl Resource {
         self
     }
 
+    /// Leaves out the relationships to `other`, which says nothing of them: for what is included beside it.
+    pub(crate) fn not_leading_to(mut self, other: &Identifier) -> Self {
+        self.relationships.retain(|_, relationship| match &relationship.data {
+            Some(Linkage::One(to)) => to.as_ref() != Some(other),
+            Some(Linkage::Many(to)) => !to.contains(other),
+            None => true,
+        });
+        self
+    }
+
     pub(crate) fn link(mut self, name: &'static str, to: impl Into<String>) -> Self {
         self.links.insert(name, to.into());
         self

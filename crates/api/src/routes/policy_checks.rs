@@ -6,14 +6,17 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use engine::RunAction;
 use lifecycle::Stage;
-use lifecycle::id::PolicyCheckId;
+use lifecycle::id::{PolicyCheckId, RunId};
 use serde_json::Value;
 use store::{Run, Workspace};
 
 use super::Reader;
 use crate::document::{policy_check, stage};
-use crate::ground::{ApiError, Comment, Document, Id, Resource, Result};
+use crate::ground::{ApiError, Comment, Document, Id, Include, Included, Query, Resource, Result};
 use crate::{ApiState, log};
+
+/// What may come along with a policy check.
+const INCLUDES: [&str; 2] = ["run", "run.workspace"];
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()
@@ -39,20 +42,52 @@ async fn report(api: &ApiState, run: &Run) -> Option<Value> {
     report.inspect_err(|error| tracing::error!(run = %run.id, error, "the policy report can't be read")).ok()
 }
 
-async fn found(reader: &Reader, check: PolicyCheckId) -> Result<(Run, Resource)> {
+async fn found(reader: &Reader, check: PolicyCheckId) -> Result<(Run, Workspace, Resource)> {
     let (run, workspace) = reader.run(check).await?;
     let not_found = || ApiError::not_found(check.described());
     let resource = resource(reader, &run, &workspace).await?.ok_or_else(not_found)?;
-    Ok((run, resource))
+    Ok((run, workspace, resource))
 }
 
-async fn read(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<Document> {
-    Ok(Document::one(found(&reader, check).await?.1))
+async fn read(reader: Reader, Id(check): Id<PolicyCheckId>, query: Query) -> Result<Document> {
+    let include = query.include(&INCLUDES)?;
+    let (run, workspace, check) = found(&reader, check).await?;
+    let included = included(&reader, &run, &workspace, &include).await?;
+    Ok(Document::one(check).including(included))
+}
+
+/// The policy checks of a run, of which there is one at most.
+pub(super) async fn of_run(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Document> {
+    let include = query.include(&INCLUDES)?;
+    let (run, workspace) = reader.run(run).await?;
+    let page = query.page()?;
+    let check = resource(&reader, &run, &workspace).await?;
+    let included = match check {
+        Some(_) => included(&reader, &run, &workspace, &include).await?,
+        None => Included::default(),
+    };
+    let cut = Query::cut(page, check.into_iter().collect());
+    Ok(query.paged(page, cut.total, cut.items).including(included))
+}
+
+async fn included(reader: &Reader, run: &Run, workspace: &Workspace, include: &Include) -> Result<Included> {
+    let mut included = Included::default();
+    if !include.reaches("run") {
+        return Ok(included);
+    }
+    let resource = reader.run_resource(run, workspace).await?;
+    if include.has("run.workspace") {
+        let current = reader.api.store().current_run(workspace.id).await?;
+        let workspace = reader.workspace_resource(workspace, current.as_ref());
+        included.add(workspace.not_leading_to(resource.identifier()));
+    }
+    included.add(resource);
+    Ok(included)
 }
 
 /// The log of the check, without marks; empty until it says something.
 async fn output(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<impl IntoResponse> {
-    let (run, _) = found(&reader, check).await?;
+    let (run, ..) = found(&reader, check).await?;
     let file = reader.api.engine().open_log(&run, Stage::PolicyCheck).await?;
     let over = stage::is_over(&run, Stage::PolicyCheck, true);
     let length = file.as_ref().map_or(Ok(0), |log| log.len(over))?;
@@ -61,7 +96,7 @@ async fn output(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<impl Int
 }
 
 async fn override_(reader: Reader, Id(check): Id<PolicyCheckId>, Comment(why): Comment) -> Result<Document> {
-    let (run, _) = found(&reader, check).await?;
+    let (run, ..) = found(&reader, check).await?;
     let run = reader.api.engine().act(&reader.user.name, run.id, RunAction::OverridePolicies, why).await?;
-    Ok(Document::one(found(&reader, run.id.policy_check()).await?.1))
+    Ok(Document::one(found(&reader, run.id.policy_check()).await?.2))
 }

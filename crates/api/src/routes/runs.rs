@@ -27,7 +27,7 @@ pub(super) fn router() -> Router<ApiState> {
         .route("/api/v2/runs/{run}/run-events", get(events))
         .route("/api/v2/runs/{run}/plan", get(plan))
         .route("/api/v2/runs/{run}/apply", get(apply_of))
-        .route("/api/v2/runs/{run}/policy-checks", get(checks))
+        .route("/api/v2/runs/{run}/policy-checks", get(policy_checks::of_run))
         .route("/api/v2/runs/{run}/task-stages", get(task_stages))
         .route("/api/v2/runs/{run}/configuration-version", get(configuration))
         .route("/api/v2/runs/{run}/configuration-version/download", get(download))
@@ -135,14 +135,6 @@ async fn plan(reader: Reader, Id(run): Id<RunId>) -> Result<Document> {
 async fn apply_of(reader: Reader, Id(run): Id<RunId>) -> Result<Document> {
     let (run, _) = reader.run(run).await?;
     Ok(Document::one(reader.apply_resource(&run).await?))
-}
-
-async fn checks(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Document> {
-    let (run, workspace) = reader.run(run).await?;
-    let page = query.page()?;
-    let check = policy_checks::resource(&reader, &run, &workspace).await?;
-    let cut = Query::cut(page, check.into_iter().collect());
-    Ok(query.paged(page, cut.total, cut.items))
 }
 
 /// There are no run tasks, and clients ask.
