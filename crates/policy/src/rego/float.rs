@@ -2,13 +2,16 @@
 
 use super::sprintf::Spec;
 
+/// No float has more digits than this; behind them are zeros.
+const EXACT: usize = 1_100;
+
 /// Formats under one of the verbs `e`, `E`, `f`, `F`, `g` and `G`.
 pub(super) fn format(verb: char, spec: Spec, value: f64) -> Option<String> {
     match verb {
         'e' | 'E' => {
             Some(finish(&scientific(value.abs(), Some(spec.precision.unwrap_or(6)), verb), value, spec))
         }
-        'f' | 'F' => Some(finish(&format!("{:.*}", spec.precision.unwrap_or(6), value.abs()), value, spec)),
+        'f' | 'F' => Some(finish(&fixed(value.abs(), spec.precision.unwrap_or(6)), value, spec)),
         'g' | 'G' => Some(match spec.precision {
             Some(precision) => finish(&general(value.abs(), precision.max(1), verb), value, spec),
             None => shortest(value, spec, verb == 'G'),
@@ -29,7 +32,7 @@ pub(super) fn shortest(value: f64, spec: Spec, upper: bool) -> String {
 
 /// `%g` with a precision: so many digits that count, without zeros at the end.
 fn general(value: f64, precision: usize, verb: char) -> String {
-    let rounded = format!("{value:.*e}", precision - 1);
+    let rounded = format!("{value:.*e}", (precision - 1).min(EXACT));
     let (mantissa, exponent) = parts(&rounded);
     let limit = i32::try_from(precision).unwrap_or(i32::MAX);
     if exponent < -4 || exponent >= limit {
@@ -37,16 +40,28 @@ fn general(value: f64, precision: usize, verb: char) -> String {
         return with_exponent(mantissa, exponent, if verb == 'G' { 'E' } else { 'e' });
     }
     let decimals = usize::try_from(limit - 1 - exponent).unwrap_or(0);
-    without_zeros(&format!("{value:.decimals$}")).to_owned()
+    without_zeros(&fixed(value, decimals)).to_owned()
 }
 
 fn scientific(value: f64, precision: Option<usize>, letter: char) -> String {
-    let text = match precision {
-        Some(precision) => format!("{value:.precision$e}"),
-        None => format!("{value:e}"),
+    let Some(precision) = precision else {
+        let text = format!("{value:e}");
+        let (mantissa, exponent) = parts(&text);
+        return with_exponent(mantissa, exponent, letter);
     };
+    let text = format!("{value:.*e}", precision.min(EXACT));
     let (mantissa, exponent) = parts(&text);
-    with_exponent(mantissa, exponent, letter)
+    with_exponent(&format!("{mantissa}{}", zeros_after(value, precision)), exponent, letter)
+}
+
+/// So many digits after the point.
+fn fixed(value: f64, precision: usize) -> String {
+    format!("{value:.*}{}", precision.min(EXACT), zeros_after(value, precision))
+}
+
+fn zeros_after(value: f64, precision: usize) -> String {
+    let count = if value.is_finite() { precision.saturating_sub(EXACT) } else { 0 };
+    "0".repeat(count)
 }
 
 /// Mantissa and exponent of what `{:e}` prints.

@@ -47,10 +47,11 @@ pub(super) struct Spec {
 impl Spec {
     /// Fills text up to the width with spaces.
     fn pad(&self, text: &str) -> String {
-        let width = self.width.unwrap_or(0);
+        // the standard library's own widths end where Go's do not yet
+        let fill = " ".repeat(self.width.unwrap_or(0).saturating_sub(text.chars().count()));
         match self.minus {
-            true => format!("{text:<width$}"),
-            false => format!("{text:>width$}"),
+            true => format!("{text}{fill}"),
+            false => format!("{fill}{text}"),
         }
     }
 
@@ -409,10 +410,19 @@ mod tests {
         ]);
     }
 
+    #[test]
+    fn widths_and_precisions_are_as_large_as_those_of_go() {
+        let long = |format: &str| sprintf(format, &[Value::from(1.5)]);
+        assert_eq!(long("%100000v|"), format!("{}1.5|", " ".repeat(99_997)));
+        assert_eq!(long("%.100000f"), format!("1.5{}", "0".repeat(99_999)));
+        assert_eq!(long("%.100000e"), format!("1.5{}e+00", "0".repeat(99_999)));
+        assert_eq!(long("%.100000g"), "1.5");
+    }
+
     proptest! {
         #[test]
         fn no_format_and_no_value_makes_it_panic(
-            format in "([%a-zA-Z]|[0-9]{1,3}|[-+# .*]|\\[[0-9]\\]|é){0,12}",
+            format in "([%a-zA-Z]|[0-9]{1,6}|[-+# .*]|\\[[0-9]\\]|é){0,12}",
             args in prop::collection::vec(any_value(), 0..4),
         ) {
             sprintf(&format, &args);
