@@ -51,17 +51,10 @@ fn walk(module: &Data, address: &str, all: &mut Collections) {
         |inner: &str| if address.is_empty() { inner.to_owned() } else { format!("{address}.{inner}") };
     for resource in module.get("resources").map(Data::items).unwrap_or_default() {
         let full = within(str_of(resource, "address"));
-        all.resources.push((Key::from(full.clone()), self::resource(resource, address, &full)));
-        let provisioners = resource.get("provisioners").map(Data::items).unwrap_or_default();
-        for (at, provisioner) in provisioners.iter().enumerate() {
-            let data = Data::map([
-                ("resource_address", full.as_str().into()),
-                ("type", text(provisioner, "type")),
-                ("index", at.to_string().into()),
-                ("config", object(provisioner, "expressions")),
-            ]);
-            all.provisioners.push((Key::from(format!("{full}:{at}")), data));
-        }
+        let provisioners = self::provisioners(resource, &full);
+        let keyed = provisioners.iter().enumerate();
+        all.provisioners.extend(keyed.map(|(at, data)| (Key::from(format!("{full}:{at}")), data.clone())));
+        all.resources.push((Key::from(full.clone()), self::resource(resource, address, &full, provisioners)));
     }
     for (name, variable) in named(module.get("variables")) {
         let data = Data::map([
@@ -101,7 +94,21 @@ fn walk(module: &Data, address: &str, all: &mut Collections) {
     }
 }
 
-fn resource(resource: &Data, address: &str, full: &str) -> Data {
+/// The provisioners of a resource in their order: the collection of all has the same data.
+fn provisioners(resource: &Data, full: &str) -> Vec<Data> {
+    let provisioners = resource.get("provisioners").map(Data::items).unwrap_or_default();
+    let one = |(at, provisioner): (usize, &Data)| {
+        Data::map([
+            ("resource_address", full.into()),
+            ("type", text(provisioner, "type")),
+            ("index", at.to_string().into()),
+            ("config", object(provisioner, "expressions")),
+        ])
+    };
+    provisioners.iter().enumerate().map(one).collect()
+}
+
+fn resource(resource: &Data, address: &str, full: &str, provisioners: Vec<Data>) -> Data {
     // in a child module the key names the module, even where the provider is inherited
     let key = str_of(resource, "provider_config_key");
     let key = match key.rsplit_once(':') {
@@ -116,7 +123,7 @@ fn resource(resource: &Data, address: &str, full: &str) -> Data {
         ("type", text(resource, "type")),
         ("name", text(resource, "name")),
         ("provider_config_key", key.into()),
-        ("provisioners", list(resource, "provisioners")),
+        ("provisioners", Data::list(provisioners)),
         ("config", object(resource, "expressions")),
         ("count", object(resource, "count_expression")),
         ("for_each", object(resource, "for_each_expression")),
