@@ -1,5 +1,7 @@
 //! `tfstate/v2`: the state before the plan; and the shape that planned values share with it.
 
+use std::collections::HashSet;
+
 use super::build::{empty, list, named, null, object, or, str_of, text};
 use crate::value::{Data, Key};
 
@@ -29,34 +31,46 @@ pub(super) fn outputs(values: &Data) -> Data {
 
 /// The resources of a module and of those below it, by address.
 pub(super) fn resources(values: &Data) -> Data {
-    let mut found = Vec::new();
+    let (mut managed, mut found) = (HashSet::new(), Vec::new());
     if let Some(root) = values.get("root_module") {
-        collect(root, &mut found);
+        note_managed(root, &mut managed);
+        collect(root, &managed, &mut found);
     }
     Data::map(found)
 }
 
-/// The address; that of a data source has no `data.` here, unlike in the changes of the plan.
-fn address(resource: &Data, module: &str) -> String {
-    let address = str_of(resource, "address");
-    let within = address.strip_prefix(module).map_or(address, |rest| rest.trim_start_matches('.'));
-    match within.strip_prefix("data.") {
-        Some(plain) if str_of(resource, "mode") == "data" => {
-            if module.is_empty() {
-                plain.to_owned()
-            } else {
-                format!("{module}.{plain}")
-            }
-        }
-        _ => address.to_owned(),
-    }
+fn items<'d>(module: &'d Data, member: &str) -> &'d [Data] {
+    module.get(member).map(Data::items).unwrap_or_default()
 }
 
-fn collect(module: &Data, found: &mut Vec<(Key, Data)>) {
+fn is_data_source(resource: &Data) -> bool {
+    str_of(resource, "mode") == "data"
+}
+
+fn note_managed<'d>(module: &'d Data, managed: &mut HashSet<&'d str>) {
+    let resources = items(module, "resources").iter().filter(|resource| !is_data_source(resource));
+    managed.extend(resources.map(|resource| str_of(resource, "address")));
+    items(module, "child_modules").iter().for_each(|child| note_managed(child, managed));
+}
+
+/// The address; that of a data source has no `data.` here, unlike in the changes of the plan. It keeps it
+/// where a managed resource has the address without: neither may hide the other.
+fn address(resource: &Data, module: &str, managed: &HashSet<&str>) -> String {
+    let address = str_of(resource, "address");
+    let within = address.strip_prefix(module).map_or(address, |rest| rest.trim_start_matches('.'));
+    let plain = match within.strip_prefix("data.") {
+        Some(plain) if is_data_source(resource) && module.is_empty() => plain.to_owned(),
+        Some(plain) if is_data_source(resource) => format!("{module}.{plain}"),
+        _ => return address.to_owned(),
+    };
+    if managed.contains(plain.as_str()) { address.to_owned() } else { plain }
+}
+
+fn collect(module: &Data, managed: &HashSet<&str>, found: &mut Vec<(Key, Data)>) {
     let module_address = text(module, "address");
-    for resource in module.get("resources").map(Data::items).unwrap_or_default() {
+    for resource in items(module, "resources") {
         let deposed = str_of(resource, "deposed_key");
-        let address = address(resource, str_of(module, "address"));
+        let address = address(resource, str_of(module, "address"), managed);
         let key = if deposed.is_empty() { address.clone() } else { format!("{address}:{deposed}") };
         let data = Data::map([
             ("address", address.into()),
@@ -73,7 +87,5 @@ fn collect(module: &Data, found: &mut Vec<(Key, Data)>) {
         ]);
         found.push((Key::from(key), data));
     }
-    for child in module.get("child_modules").map(Data::items).unwrap_or_default() {
-        collect(child, found);
-    }
+    items(module, "child_modules").iter().for_each(|child| collect(child, managed, found));
 }

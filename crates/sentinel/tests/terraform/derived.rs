@@ -135,6 +135,43 @@ fn the_whole_plan_is_there() {
     plan("tfplan.raw.format_version", "\"1.2\"");
 }
 
+fn environment_of(plan: &str) -> Environment {
+    let mut environment = Environment::default();
+    let plan = serde_json::from_str(plan).unwrap();
+    for (name, import) in imports(&Documents { plan, schemas: None, run: None }) {
+        environment.set_import(name, import);
+    }
+    environment
+}
+
+/// The reference has one key for both. A policy that counts resources must see each of them.
+#[test]
+fn a_data_source_does_not_hide_the_resource_of_its_type_and_name() {
+    let managed = |address: &str| format!(r#"{{"address": "{address}", "mode": "managed"}}"#);
+    let read = |address: &str| format!(r#"{{"address": "{address}", "mode": "data"}}"#);
+    let inner = [read("module.m.data.t.x"), managed("module.m.t.x"), read("module.m.data.t.y")].join(",");
+    for root in [
+        [managed("t.a"), read("data.t.a"), read("data.t.b")],
+        [read("data.t.a"), managed("t.a"), read("data.t.b")],
+    ] {
+        let values = format!(
+            r#"{{"root_module": {{"resources": [{}], "child_modules": [{{"address": "module.m", "resources": [{inner}]}}]}}}}"#,
+            root.join(",")
+        );
+        let plan = format!(r#"{{"planned_values": {values}, "prior_state": {{"values": {values}}}}}"#);
+        for resources in [
+            "import \"tfplan/v2\" as t\nr = t.planned_values.resources",
+            "import \"tfstate/v2\" as t\nr = t.resources",
+        ] {
+            check_in(
+                &format!("{resources} ;; map r as key, one {{ [key is one.address, key, one.mode] }}"),
+                "[[true, \"data.t.a\", \"data\"], [true, \"module.m.data.t.x\", \"data\"], [true, \"module.m.t.x\", \"managed\"], [true, \"module.m.t.y\", \"data\"], [true, \"t.a\", \"managed\"], [true, \"t.b\", \"data\"]]",
+                &environment_of(&plan),
+            );
+        }
+    }
+}
+
 #[test]
 fn the_state_is_that_before_the_plan() {
     state("tfstate.terraform_version", "\"1.10.0\"");
@@ -186,6 +223,15 @@ fn provisioners_are_keyed_by_resource_and_index() {
         "tfconfig.provisioners",
         "{\"t_server.web:0\": {\"config\": {\"command\": {\"constant_value\": \"pwd\"}}, \"index\": \"0\", \"resource_address\": \"t_server.web\", \"type\": \"local-exec\"}, \"t_server.web:1\": {\"config\": {}, \"index\": \"1\", \"resource_address\": \"t_server.web\", \"type\": \"file\"}}",
     );
+}
+
+#[test]
+fn provisioners_of_a_resource_have_the_data_of_the_collection() {
+    config(
+        "[tfconfig.provisioners[\"t_server.web:0\"], tfconfig.provisioners[\"t_server.web:1\"]] is tfconfig.resources[\"t_server.web\"].provisioners",
+        "true",
+    );
+    config("tfconfig.resources[\"data.t_image.base\"].provisioners", "[]");
 }
 
 #[test]
