@@ -191,9 +191,9 @@ impl Error {
     /// The error with sensitive values masked.
     #[must_use]
     pub(crate) fn masked(mut self, secrets: &crate::redact::Secrets) -> Error {
-        self.0.message = secrets.mask(&self.0.message);
+        self.0.message = secrets.mask_message(&self.0.message);
         for note in &mut self.0.notes {
-            *note = secrets.mask(note);
+            *note = secrets.mask_message(note);
         }
         self
     }

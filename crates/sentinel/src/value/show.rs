@@ -33,7 +33,8 @@ pub(crate) fn show(value: &Value) -> String {
 /// A value for an error message, which tells what was wrong and does not repeat all of it.
 pub(crate) fn excerpt(value: &Value) -> String {
     match value {
-        Value::Str(text) => excerpt_of(&text.to_text_within(EXCERPT + 1)),
+        // the last character must be a whole one, and there must be one behind the cut
+        Value::Str(text) => excerpt_of(&text.to_text_within(EXCERPT + 4)),
         other => excerpt_of(&show(other)),
     }
 }
@@ -43,10 +44,13 @@ pub(crate) fn excerpt_of(text: &str) -> String {
     cut(text, EXCERPT)
 }
 
+/// Stands where a text was cut. What is left of a secret is found by it.
+pub(crate) const CUT: &str = " ...";
+
 /// A text, with an end to it.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().map(|(at, _)| at).find(|at| *at >= most) {
-        Some(at) => format!("{} ...", &text[..at]),
+        Some(at) => format!("{}{CUT}", &text[..at]),
         None => text.to_owned(),
     }
 }
@@ -117,8 +121,8 @@ fn full(out: &mut String) -> bool {
     if out.len() < MAX_LENGTH {
         return false;
     }
-    if !out.ends_with(" ...") {
-        out.push_str(" ...");
+    if !out.ends_with(CUT) {
+        out.push_str(CUT);
     }
     true
 }
@@ -163,12 +167,12 @@ fn write_data(out: &mut String, data: &Data, depth: usize) {
     }
 }
 
-/// A string, as far as there is room for it.
+/// A string, when there is room for it: a part of a secret would not be known as one.
 fn write_str(out: &mut String, text: &Str) {
-    let room = MAX_LENGTH.saturating_sub(out.len()).min(text.len());
-    quote(out, &text.to_text_within(room));
-    if room < text.len() {
-        full(out);
+    if text.len() > MAX_LENGTH.saturating_sub(out.len()) {
+        out.push_str("...");
+    } else {
+        quote(out, &text.to_text());
     }
 }
 
@@ -256,4 +260,27 @@ pub(crate) fn quote(out: &mut String, text: &str) {
         }
     }
     out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_that_is_not_all_of_a_text_says_so() {
+        for character in ["a", "é", "€", "🙂"] {
+            for before in 0..8 {
+                let text = "x".repeat(before) + &character.repeat(EXCERPT);
+                let excerpt = excerpt(&Value::Str(text.as_str().into()));
+                let cut = excerpt.strip_suffix(CUT);
+                assert!(cut.map_or(text == excerpt, |cut| text.starts_with(cut)), "{excerpt}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_string_that_there_is_no_room_for_is_not_shown_in_parts() {
+        let text: Value = Value::Str("a".repeat(MAX_LENGTH).as_str().into());
+        assert_eq!(show(&Value::list(vec![Value::Str("b".into()), text, Value::Int(1)])), "[\"b\", ..., 1]");
+    }
 }

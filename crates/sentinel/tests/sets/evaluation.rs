@@ -329,6 +329,42 @@ fn a_secret_is_masked_in_json_and_line_by_line() {
     }
 }
 
+/// Of a secret that is longer than what a message repeats of a value, the rest is not there to be compared with.
+#[test]
+fn no_part_of_a_long_secret_is_in_a_message() {
+    let secret: String = (0..100).map(|at| format!("{at:04}é-")).collect();
+    let pem = format!("-----BEGIN KEY-----\n{secret}\n-----END KEY-----\n");
+    // nor of one that the cut of a whole message meets
+    let late = "error(strings.join(map range(2720) as _ { \"word, \" }, \"\") + s)";
+    for call in [
+        "time.load(s)",
+        "time.load(\"é\" + s)",
+        "version.new(s)",
+        "decimal.new(s)",
+        "sockaddr.is_ipv4(s)",
+        "\"a\" matches \"(\" + s",
+        "error(s)",
+        late,
+    ] {
+        for secret in [&secret, &pem] {
+            let imports = ["time", "version", "decimal", "sockaddr", "strings"]
+                .map(|name| format!("import \"{name}\"\n"));
+            let policy = format!("{}param s\nmain = rule {{ {call} is true }}", imports.concat());
+            let inputs = Inputs {
+                params: HashMap::from([("s".to_owned(), secret.as_str().into())]),
+                secrets: Secrets::new([secret.clone()]),
+                ..Inputs::default()
+            };
+            let outcome =
+                evaluate_with(&[("sentinel.hcl", "policy \"a\" {}"), ("a.sentinel", &policy)], &inputs);
+            for text in [outcome.log(), outcome.json().to_string()] {
+                assert!(text.contains("(sensitive value)"), "{call}: {text}");
+                assert!(!text.contains("0000") && !text.contains("BEGIN KEY"), "{call}: {text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn levels_have_names_and_an_order() {
     assert!(EnforcementLevel::Advisory < EnforcementLevel::SoftMandatory);

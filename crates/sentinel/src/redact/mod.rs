@@ -8,14 +8,19 @@
 //! A text that is shorter than four bytes is masked only where it is the whole of a value, for the same
 //! reason.
 //!
+//! Messages repeat excerpts of values: of a secret that was cut, the beginning is masked where the cut is.
+//!
 //! What a policy makes of a secret is not known to be one: parts of a line, other cases of its letters,
 //! base64. Masking prevents accidents; it does not keep a secret from a policy that is written to tell it.
+
+mod patterns;
+mod spelling;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
+use self::patterns::{Patterns, parts, replace};
+use self::spelling::{quoted, quoted_as_json, without_backslashes};
 use crate::value::{Data, Key};
 
 /// What a masked value is shown as.
@@ -83,15 +88,29 @@ impl Secrets {
 
     /// Masks the secrets in a text.
     pub fn mask(&self, text: &str) -> String {
+        self.mask_found(text, Patterns::find)
+    }
+
+    /// Masks the secrets in a message, of which parts may have been cut off: what is left of a secret is
+    /// masked, too.
+    pub(crate) fn mask_message(&self, text: &str) -> String {
+        self.mask_found(text, |patterns, text| {
+            let mut found = patterns.find(text);
+            found.extend(patterns.find_cut(text));
+            found
+        })
+    }
+
+    fn mask_found(&self, text: &str, find: impl Fn(&Patterns, &str) -> Vec<Range<usize>>) -> String {
         if self.texts.is_empty() {
             return text.to_owned();
         }
-        let mut found = self.as_they_are.find(text);
+        let mut found = find(&self.as_they_are, text);
         if text.contains('\\') {
             let bare = without_backslashes(text);
-            found.extend(self.bare.find(&bare.text).into_iter().map(|range| bare.origin(range)));
-            found.sort_by_key(|range| range.start);
+            found.extend(find(&self.bare, &bare.text).into_iter().map(|range| bare.origin(range)));
         }
+        found.sort_by_key(|range| range.start);
         let masked = replace(text, &found);
         let lines = masked.split('\n').map(|line| if self.is_secret(line) { MASK } else { line });
         lines.collect::<Vec<_>>().join("\n")
@@ -130,105 +149,38 @@ impl Secrets {
     }
 }
 
-/// What of a secret is searched for: the whole, and its lines.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let lines = text.lines().map(str::trim).filter(move |line| line.len() >= SHORTEST_LINE && *line != text);
-    std::iter::once(text).filter(|text| text.len() >= SHORTEST).chain(lines)
-}
-
-/// Texts to be found, of two that start at one place the longer one.
-#[derive(Debug, Clone, Default)]
-struct Patterns {
-    texts: Arc<[String]>,
-    /// None when there are too many for one: finding them is slower, but nothing is shown.
-    automaton: Option<AhoCorasick>,
-}
-
-impl Patterns {
-    /// Patterns of texts; they are those of `other` when that has the same, as it is with most secrets.
-    fn new(mut texts: Vec<String>, other: Option<&Patterns>) -> Patterns {
-        texts.sort();
-        texts.dedup();
-        if let Some(same) = other.filter(|other| *other.texts == texts) {
-            return same.clone();
-        }
-        let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&texts).ok();
-        Patterns { texts: texts.into(), automaton }
-    }
-
-    /// Where the texts are, in order.
-    fn find(&self, text: &str) -> Vec<Range<usize>> {
-        if let Some(automaton) = &self.automaton {
-            return automaton.find_iter(text).map(|found| found.range()).collect();
-        }
-        let all = self.texts.iter().flat_map(|secret| text.match_indices(secret.as_str()));
-        let mut all: Vec<Range<usize>> = all.map(|(at, found)| at..at + found.len()).collect();
-        all.sort_by_key(|range| range.start);
-        all
-    }
-}
-
-/// The text with the mask in some ranges of it. They are in the order of their starts; those that overlap
-/// get one mask.
-fn replace(text: &str, ranges: &[Range<usize>]) -> String {
-    let mut masked = String::with_capacity(text.len());
-    let mut done = 0;
-    for range in ranges {
-        if range.start >= done {
-            masked.push_str(&text[done..range.start]);
-            masked.push_str(MASK);
-        }
-        done = done.max(range.end);
-    }
-    masked.push_str(&text[done..]);
-    masked
-}
-
-/// A text as it stands inside of a string literal.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
-    crate::value::show::quote(&mut quoted, text);
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
-/// A text as it stands inside of a string in JSON, where control characters are written otherwise.
-fn quoted_as_json(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
-/// A text without its backslashes, and where they were.
-struct Bare {
-    text: String,
-    /// Places in the bare text before which there were backslashes, and how many there were up to there.
-    gaps: Vec<(usize, usize)>,
-}
-
-fn without_backslashes(text: &str) -> Bare {
-    let mut bare = Bare { text: String::with_capacity(text.len()), gaps: Vec::new() };
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        bare.text.push_str(&rest[..at]);
-        rest = rest[at..].trim_start_matches('\\');
-        bare.gaps.push((bare.text.len(), text.len() - rest.len() - bare.text.len()));
-    }
-    bare.text.push_str(rest);
-    bare
-}
-
-impl Bare {
-    /// The range of the text that a range of the bare text was, without backslashes around it.
-    fn origin(&self, range: Range<usize>) -> Range<usize> {
-        let skipped = |gaps: &[(usize, usize)]| gaps.last().map_or(0, |(_, count)| *count);
-        let to_start = self.gaps.partition_point(|(at, _)| *at <= range.start);
-        let to_end = self.gaps.partition_point(|(at, _)| *at < range.end);
-        range.start + skipped(&self.gaps[..to_start])..range.end + skipped(&self.gaps[..to_end])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_cut_left_of_a_secret_is_masked() {
+        let secrets = secrets(&[
+            "correct horse battery staple",
+            "corral\n-----BEGIN KEY-----\nMIIEvQIBADANBgkq",
+            "ab\"cd\"ef",
+        ]);
+        for (text, masked) in [
+            ("was given `correct horse ba ...`", "was given `(sensitive value) ...`"),
+            ("x-correct horse battery staple, corr ...", "x-(sensitive value), (sensitive value) ..."),
+            ("key: MIIEvQI ...", "key: (sensitive value) ..."),
+            ("[\"a\", \"ab\\\"cd\\ ...", "[\"a\", \"(sensitive value)\\ ..."),
+            ("correct horse ba, a ...", "correct horse ba, a ..."),
+            ("correct horse ba...", "correct horse ba..."),
+        ] {
+            assert_eq!(secrets.mask_message(text), masked);
+        }
+    }
+
+    #[test]
+    fn a_secret_that_has_the_mark_of_a_cut_is_masked() {
+        let secrets = secrets(&["wait ... and see ... later"]);
+        for text in
+            ["wait ... and see ...", "wait ... and see ... late ...", "wait ... and see ... later ..."]
+        {
+            assert!(secrets.mask_message(text).starts_with(&format!("{MASK} ...")), "{text}");
+        }
+    }
 
     fn secrets(texts: &[&str]) -> Secrets {
         Secrets::new(texts.iter().map(|text| (*text).to_owned()))
