@@ -150,6 +150,6 @@ fn split_one(expression: &Data) -> (Option<Data>, Data) {
 }
 
 /// An expression has a constant value, references, or neither; a block has attributes.
-fn is_expression(data: &Data) -> bool {
+pub(super) fn is_expression(data: &Data) -> bool {
     named(Some(data)).all(|(name, _)| matches!(name, "constant_value" | "references"))
 }

@@ -2,16 +2,28 @@
 
 use std::fmt::Write;
 
+use super::mask::Masking;
 use super::{Documents, Functions, config, config_v1, plan, plan_v1, state, state_v1, tfrun};
 use crate::value::{Data, Key, show};
 
-/// The files of the mocks of a run: name and content. `sentinel.hcl` maps the imports to them.
+/// The mocks of a run.
+#[derive(Debug)]
+pub struct Mocks {
+    /// Name and content of each file. `sentinel.hcl` maps the imports to the others.
+    pub files: Vec<(String, String)>,
+    /// How many texts of plan and run were masked although the plan does not mark them: they are or hold the
+    /// text of a value that it marks elsewhere.
+    pub masked_elsewhere: usize,
+}
+
+/// Makes the mocks of a run.
 ///
-/// What the plan marks as sensitive is masked, and the texts of such values are masked wherever else they
-/// stand. A masked value is a text, whatever it was.
-pub fn mocks(documents: &Documents) -> Vec<(String, String)> {
-    let secrets = crate::redact::Secrets::new(super::secrets(&documents.plan));
-    let plan = secrets.mask_data(&super::secrets::without_marked(&documents.plan));
+/// What the plan marks as sensitive is masked where it stands; such a masked value is a text, whatever it was.
+/// Texts of such values that are long enough to be no ordinary words are masked wherever else they stand in
+/// what people and providers wrote. Names, numbers and addresses are those of the plan.
+pub fn mocks(documents: &Documents) -> Mocks {
+    let mut masking = Masking::of(&documents.plan);
+    let plan = masking.plan(&documents.plan);
     let mut bundle: Vec<(&str, &[&str], Data, Functions)> = vec![
         ("tfconfig", &["tfconfig", "tfconfig/v1"], config_v1::derive(&plan), Functions::Module),
         ("tfconfig-v2", &["tfconfig/v2"], config::derive(&plan), Functions::StripIndex),
@@ -26,7 +38,7 @@ pub fn mocks(documents: &Documents) -> Vec<(String, String)> {
         ("tfstate-v2", &["tfstate/v2"], state::derive(&plan), Functions::None),
     ];
     if let Some(run) = &documents.run {
-        bundle.push(("tfrun", &["tfrun"], secrets.mask_data(&tfrun(run)), Functions::None));
+        bundle.push(("tfrun", &["tfrun"], masking.run(&tfrun(run)), Functions::None));
     }
     let mut files = Vec::new();
     let mut config = String::new();
@@ -39,7 +51,7 @@ pub fn mocks(documents: &Documents) -> Vec<(String, String)> {
         files.push((file, source(&data, functions)));
     }
     files.push(("sentinel.hcl".to_owned(), config.trim_end().to_owned() + "\n"));
-    files
+    Mocks { files, masked_elsewhere: masking.elsewhere }
 }
 
 const MODULE: &str = "

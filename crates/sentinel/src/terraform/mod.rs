@@ -6,6 +6,7 @@
 mod build;
 mod config;
 mod config_v1;
+mod mask;
 mod mocks;
 mod plan;
 mod plan_v1;
@@ -16,7 +17,7 @@ mod state_v1;
 
 use std::sync::{Arc, OnceLock};
 
-pub use mocks::mocks;
+pub use mocks::{Mocks, mocks};
 pub use secrets::secrets;
 
 use crate::host::Import;

@@ -1,7 +1,8 @@
 //! The sensitive values of a plan.
 
 use super::build::named;
-use crate::redact::{MASK, Secrets};
+use super::config_v1::is_expression;
+use crate::redact::Secrets;
 use crate::value::Data;
 
 /// The texts of all values that the plan marks as sensitive, for masking what policies say.
@@ -32,7 +33,10 @@ pub fn secrets(plan: &Data) -> Vec<String> {
             module(root, &mut texts);
         }
     }
-    declared(plan, &mut texts);
+    variables(plan, &mut texts);
+    if let Some(root) = root_configuration(plan) {
+        declared(root, None, &mut texts);
+    }
     texts
 }
 
@@ -55,8 +59,8 @@ fn module(module: &Data, texts: &mut Vec<String>) {
     }
 }
 
-/// Variables that the root module declares as sensitive.
-fn declared(plan: &Data, texts: &mut Vec<String>) {
+/// Values of the variables that the root module declares as sensitive.
+fn variables(plan: &Data, texts: &mut Vec<String>) {
     for name in sensitive_variables(plan) {
         let variable = plan.get("variables").and_then(|variables| variables.get(name));
         if let Some(value) = variable.and_then(|variable| variable.get("value")) {
@@ -65,15 +69,54 @@ fn declared(plan: &Data, texts: &mut Vec<String>) {
     }
 }
 
-/// The names of the variables that the root module declares as sensitive.
-pub(super) fn sensitive_variables(plan: &Data) -> impl Iterator<Item = &str> {
-    let root = plan.get("configuration").and_then(|configuration| configuration.get("root_module"));
-    named(root.and_then(|root| root.get("variables")))
-        .filter(|(_, variable)| is_sensitive(variable))
-        .map(|(name, _)| name)
+/// What the configuration itself says of variables and outputs that a module declares as sensitive: defaults,
+/// constants that a call of the module gives, constants that are put out. Plans have no values of these.
+fn declared(module: &Data, call: Option<&Data>, texts: &mut Vec<String>) {
+    for name in sensitive_names(module, "variables") {
+        let declared = module.get("variables").and_then(|variables| variables.get(name));
+        if let Some(default) = declared.and_then(|variable| variable.get("default")) {
+            Secrets::collect(default, texts);
+        }
+        if let Some(given) = call.and_then(|call| call.get("expressions")?.get(name)) {
+            constants(given, texts);
+        }
+    }
+    for name in sensitive_names(module, "outputs") {
+        let output = module.get("outputs").and_then(|outputs| outputs.get(name));
+        if let Some(expression) = output.and_then(|output| output.get("expression")) {
+            constants(expression, texts);
+        }
+    }
+    for (_, call) in named(module.get("module_calls")) {
+        if let Some(inner) = call.get("module") {
+            declared(inner, Some(call), texts);
+        }
+    }
 }
 
-fn is_sensitive(data: &Data) -> bool {
+fn constants(expression: &Data, texts: &mut Vec<String>) {
+    if let Some(value) = expression.get("constant_value").filter(|_| is_expression(expression)) {
+        return Secrets::collect(value, texts);
+    }
+    expression.items().iter().for_each(|block| constants(block, texts));
+    named(Some(expression)).for_each(|(_, inner)| constants(inner, texts));
+}
+
+/// The names of the variables that the root module declares as sensitive.
+pub(super) fn sensitive_variables(plan: &Data) -> impl Iterator<Item = &str> {
+    root_configuration(plan).into_iter().flat_map(|root| sensitive_names(root, "variables"))
+}
+
+fn root_configuration(plan: &Data) -> Option<&Data> {
+    plan.get("configuration")?.get("root_module")
+}
+
+/// The names of what a module of the configuration declares as sensitive.
+pub(super) fn sensitive_names<'d>(module: &'d Data, member: &str) -> impl Iterator<Item = &'d str> {
+    named(module.get(member)).filter(|(_, declared)| is_sensitive(declared)).map(|(name, _)| name)
+}
+
+pub(super) fn is_sensitive(data: &Data) -> bool {
     matches!(data.get("sensitive"), Some(Data::Bool(true)))
 }
 
@@ -92,103 +135,5 @@ fn marked(value: &Data, mark: &Data, texts: &mut Vec<String>) {
             items.iter().zip(marks.iter()).for_each(|(item, mark)| marked(item, mark, texts));
         }
         _ => {}
-    }
-}
-
-/// The plan with a mask for every value that it marks as sensitive, whatever its kind: values of resources
-/// and outputs, values and defaults of variables.
-pub(super) fn without_marked(plan: &Data) -> Data {
-    // values of variables are marked where they are declared
-    let marks = sensitive_variables(plan).map(|name| (name, Data::map([("value", Data::Bool(true))])));
-    unmarked(&masked(plan, &Data::map([("variables", Data::map(marks))])))
-}
-
-fn unmarked(data: &Data) -> Data {
-    match data {
-        Data::List(items) => Data::list(items.iter().map(unmarked)),
-        Data::Map(map) => Data::map(map.entries().iter().map(|(key, value)| {
-            let mark = match key.as_str() {
-                Some("before") => map.get("before_sensitive"),
-                Some("after") => map.get("after_sensitive"),
-                Some("values") => map.get("sensitive_values"),
-                Some("value" | "default") => map.get("sensitive").filter(|mark| **mark == Data::Bool(true)),
-                _ => None,
-            };
-            (key.clone(), mark.map_or_else(|| unmarked(value), |mark| masked(value, mark)))
-        })),
-        other => other.clone(),
-    }
-}
-
-/// The value with masks where its marks are.
-fn masked(value: &Data, mark: &Data) -> Data {
-    match (value, mark) {
-        (value, Data::Bool(true)) => hidden(value),
-        (Data::Map(map), Data::Map(marks)) => Data::map(map.entries().iter().map(|(key, value)| {
-            let mark = key.as_str().and_then(|name| marks.get(name));
-            (key.clone(), mark.map_or_else(|| value.clone(), |mark| masked(value, mark)))
-        })),
-        (Data::List(items), Data::List(marks)) => {
-            let none = Data::Bool(false);
-            let marks = marks.iter().chain(std::iter::repeat(&none));
-            Data::list(items.iter().zip(marks).map(|(item, mark)| masked(item, mark)))
-        }
-        _ => value.clone(),
-    }
-}
-
-/// Lists and maps keep their form, so that policies can walk them. That there is no value is no secret.
-fn hidden(value: &Data) -> Data {
-    match value {
-        Data::Null | Data::Undefined => value.clone(),
-        Data::List(items) => Data::list(items.iter().map(hidden)),
-        Data::Map(map) => Data::map(map.entries().iter().map(|(key, value)| (key.clone(), hidden(value)))),
-        Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Str(_) => MASK.into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn data(json: &str) -> Data {
-        serde_json::from_str(json).unwrap()
-    }
-
-    #[test]
-    fn values_of_every_kind_are_masked_where_the_plan_marks_them() {
-        let plan = data(
-            r#"{
-                "variables": {"on": {"value": true}, "size": {"value": 3}},
-                "planned_values": {
-                    "outputs": {"o": {"sensitive": true, "value": {"k": [1]}}, "p": {"sensitive": false, "value": 1}},
-                    "root_module": {"resources": [
-                        {"values": {"a": true, "b": 1, "c": null}, "sensitive_values": {"a": true, "c": true}}
-                    ]}
-                },
-                "resource_changes": [{"change": {
-                    "before": null, "before_sensitive": false,
-                    "after": {"list": [1, 2, 3], "map": {"x": 1, "value": 2, "sensitive": true}},
-                    "after_sensitive": {"list": [false, true], "map": {"x": true}}
-                }}],
-                "configuration": {"root_module": {"variables": {"on": {"default": false, "sensitive": true}, "size": {}}}}
-            }"#,
-        );
-        let expected = r#"{
-                "variables": {"on": {"value": "(sensitive value)"}, "size": {"value": 3}},
-                "planned_values": {
-                    "outputs": {"o": {"sensitive": true, "value": {"k": ["(sensitive value)"]}}, "p": {"sensitive": false, "value": 1}},
-                    "root_module": {"resources": [
-                        {"values": {"a": "(sensitive value)", "b": 1, "c": null}, "sensitive_values": {"a": true, "c": true}}
-                    ]}
-                },
-                "resource_changes": [{"change": {
-                    "before": null, "before_sensitive": false,
-                    "after": {"list": [1, "(sensitive value)", 3], "map": {"x": "(sensitive value)", "value": 2, "sensitive": true}},
-                    "after_sensitive": {"list": [false, true], "map": {"x": true}}
-                }}],
-                "configuration": {"root_module": {"variables": {"on": {"default": "(sensitive value)", "sensitive": true}, "size": {}}}}
-            }"#;
-        assert_eq!(without_marked(&plan), data(expected));
     }
 }

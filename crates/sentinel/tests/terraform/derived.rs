@@ -322,6 +322,27 @@ fn the_sensitive_values_of_a_plan_are_found() {
     assert_eq!(found, ["n1", "new-password", "old-password", "s3cr3t-token"]);
 }
 
+/// Plans have no values of these: the configuration is where they are.
+#[test]
+fn sensitive_constants_of_every_module_are_found() {
+    let plan = serde_json::from_str(
+        r#"{"configuration": {"root_module": {
+            "variables": {"a": {"sensitive": true, "default": "of-the-root"}, "b": {"default": "shown"}},
+            "module_calls": {"m": {"module": {"module_calls": {"n": {
+                "expressions": {"given": {"constant_value": "by-the-call"}, "open": {"constant_value": "shown"}},
+                "module": {
+                    "variables": {"c": {"sensitive": true, "default": {"k": "of-a-module"}}, "given": {"sensitive": true}, "open": {}},
+                    "outputs": {"o": {"sensitive": true, "expression": {"constant_value": "of-an-output"}}}
+                }
+            }}}}}
+        }}}"#,
+    )
+    .unwrap();
+    let mut found = secrets(&plan);
+    found.sort();
+    assert_eq!(found, ["by-the-call", "of-a-module", "of-an-output", "of-the-root"]);
+}
+
 /// What the imports give and what the written mocks give must be the same to every policy.
 #[test]
 fn mocks_say_what_the_imports_say() {
@@ -330,7 +351,7 @@ fn mocks_say_what_the_imports_say() {
     for (name, import) in imports(&plain) {
         real.set_import(name, import);
     }
-    let files = mocks(&plain);
+    let files = mocks(&plain).files;
     let mut mocked = Environment::default();
     for (name, file) in [
         ("tfplan/v2", "mock-tfplan-v2.sentinel"),
@@ -367,7 +388,7 @@ fn without_secrets(plan: &Data) -> Data {
 
 #[test]
 fn mocks_have_a_configuration_and_no_secrets() {
-    let files = mocks(&documents());
+    let files = mocks(&documents()).files;
     let config = &files.iter().find(|(name, _)| name == "sentinel.hcl").unwrap().1;
     assert!(
         config

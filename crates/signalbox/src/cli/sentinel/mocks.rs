@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use client::ClientError;
-use sentinel::{Data, Documents, MASK, mocks, run_of_plan};
+use sentinel::{Data, Documents, MASK, Mocks, mocks, run_of_plan};
 use serde_json::json;
 
 use super::args::MocksArgs;
@@ -66,7 +66,7 @@ pub(crate) async fn of_run(args: &MocksArgs, context: &Context) -> Result<Exit, 
 }
 
 fn write(args: &MocksArgs, documents: &Documents, run: Option<&str>, output: Output) -> Result<(), Failure> {
-    let files = mocks(documents);
+    let Mocks { files, masked_elsewhere } = mocks(documents);
     let folder = &args.output;
     if !args.force
         && let Some((name, _)) = files.iter().find(|(name, _)| folder.join(name).exists())
@@ -90,6 +90,12 @@ fn write(args: &MocksArgs, documents: &Documents, run: Option<&str>, output: Out
     }
     output.print(&names.iter().map(|name| safe::line(name) + "\n").collect::<String>())?;
     output.note(&format!("sensitive values are masked as \"{MASK}\""));
+    if masked_elsewhere > 0 {
+        let (texts, are) = if masked_elsewhere == 1 { ("text", "is") } else { ("texts", "are") };
+        output.note(&format!(
+            "{masked_elsewhere} {texts} that the plan does not mark {are} masked too, for holding the text of a sensitive value"
+        ));
+    }
     Ok(())
 }
 
