@@ -8,6 +8,9 @@
 //! A text that is shorter than four bytes is masked only where it is the whole of a value, for the same
 //! reason.
 //!
+//! A number is masked in the forms in which policies write it. Of the keys of a sensitive map those are secrets
+//! that are no words, as the names of attributes are: a message could say nothing without them.
+//!
 //! Messages repeat excerpts of values: of a secret that was cut, the beginning is masked where the cut is.
 //!
 //! What a policy makes of a secret is not known to be one: parts of a line, other cases of its letters,
@@ -20,8 +23,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::patterns::{Patterns, parts, replace};
-use self::spelling::{quoted, quoted_as_json, without_backslashes};
-use crate::value::{Data, Key};
+use self::spelling::{other_spellings, quoted, quoted_as_json, without_backslashes};
+use crate::value::{Data, Key, show};
 
 /// What a masked value is shown as.
 pub const MASK: &str = "(sensitive value)";
@@ -31,6 +34,14 @@ const SHORTEST: usize = 4;
 
 /// Lines shorter than this are no secrets of their own.
 const SHORTEST_LINE: usize = 8;
+
+/// Keys shorter than this are no secrets.
+const SHORTEST_KEY: usize = 8;
+
+/// Whether a key of a sensitive map is a text of its own, and not the name of an attribute.
+fn is_secret_key(key: &str) -> bool {
+    key.chars().count() >= SHORTEST_KEY && !key.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
 
 /// Sensitive texts. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -70,13 +81,22 @@ impl Secrets {
         Secrets { texts: texts.into(), as_they_are, bare }
     }
 
-    /// The texts of data that is sensitive as a whole.
+    /// The texts of data that is sensitive as a whole: those of its values, and keys that are no words.
     pub fn collect(data: &Data, texts: &mut Vec<String>) {
         match data {
             Data::Str(text) => texts.push(text.to_text().into_owned()),
-            Data::Int(_) | Data::Float(_) => texts.push(crate::value::show::show_data(data)),
+            Data::Int(_) => texts.push(show::show_data(data)),
+            Data::Float(float) => {
+                texts.push(show::show_data(data));
+                texts.extend(other_spellings(*float));
+            }
             Data::List(items) => items.iter().for_each(|item| Secrets::collect(item, texts)),
-            Data::Map(map) => map.entries().iter().for_each(|(_, item)| Secrets::collect(item, texts)),
+            Data::Map(map) => {
+                for (key, item) in map.entries() {
+                    texts.extend(Some(show::show_key(key)).filter(|key| is_secret_key(key)));
+                    Secrets::collect(item, texts);
+                }
+            }
             Data::Undefined | Data::Null | Data::Bool(_) => {}
         }
     }
@@ -132,14 +152,12 @@ impl Secrets {
                 let text = text.to_text();
                 if self.is_secret(&text) { MASK.into() } else { self.mask(&text).into() }
             }
-            Data::Int(_) | Data::Float(_) if self.is_secret(&crate::value::show::show_data(data)) => {
-                MASK.into()
-            }
+            Data::Int(_) | Data::Float(_) if self.is_secret(&show::show_data(data)) => MASK.into(),
             Data::List(items) => Data::list(items.iter().map(|item| self.mask_data(item))),
             Data::Map(map) => Data::map(map.entries().iter().map(|(key, item)| {
                 let key = match key {
                     Key::Str(text) => Key::from(self.mask(&text.to_text())),
-                    other if self.is_secret(&crate::value::show::show_key(other)) => Key::from(MASK),
+                    other if self.is_secret(&show::show_key(other)) => Key::from(MASK),
                     other => other.clone(),
                 };
                 (key, self.mask_data(item))
@@ -288,6 +306,44 @@ mod tests {
             secrets(&["-----BEGIN KEY-----\nMIIEvQIBADANBgkq\r\n  hkiG9w0BAQEF\nAB==\n-----END KEY-----"]);
         let masked = secrets.mask("[\"MIIEvQIBADANBgkq\", \"hkiG9w0BAQEF\"] AB==");
         assert_eq!(masked, format!("[\"{MASK}\", \"{MASK}\"] AB=="));
+    }
+
+    fn collected(json: &str) -> Secrets {
+        let mut texts = Vec::new();
+        Secrets::collect(&serde_json::from_str(json).unwrap(), &mut texts);
+        Secrets::new(texts)
+    }
+
+    #[test]
+    fn keys_of_a_sensitive_map_are_secrets_unless_they_are_words_or_short() {
+        let secrets = collected(
+            r#"{"alice@example.com": 1, "AKIA1234": [{"hunter2-hunter2": null}], "client_certificate": 2, "a-b": 3}"#,
+        );
+        let text = "alice@example.com has AKIA1234 hunter2-hunter2, no client_certificate, no a-b";
+        assert_eq!(secrets.mask(text), format!("{MASK} has {MASK} {MASK}, no client_certificate, no a-b"));
+    }
+
+    /// Rego writes numbers without an exponent and holds all that have 64 bits; Sentinel's `string` has six decimals.
+    #[test]
+    fn a_number_is_masked_in_all_its_spellings() {
+        for (number, spellings) in [
+            ("1e-9", &["1e-9", "0.000000001"][..]),
+            ("1234.5678", &["1234.5678", "1234.567800"]),
+            ("1.5e300", &["1.5e300", &1.5e300.to_string()]),
+            ("1234567890123456789012", &["1.2345678901234568e21", "1234567890123456800000"]),
+            ("9223372036854775808", &["9223372036854775808", "9.223372036854776e18"]),
+        ] {
+            for spelling in spellings {
+                let masked = collected(number).mask(&format!("is {spelling}!"));
+                assert!(masked.starts_with(&format!("is {MASK}")), "{number}: {masked}");
+            }
+        }
+        // the last digits are those that other numbers have, too
+        assert_eq!(
+            collected("18446744073709551615").mask("is 18446744073709551615!"),
+            format!("is {MASK}1615!")
+        );
+        assert_eq!(collected("0.5").mask("is 0.500000, 15.25!"), "is 0.500000, 15.25!");
     }
 
     #[test]
