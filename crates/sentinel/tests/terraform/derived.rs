@@ -382,6 +382,31 @@ fn mocks_say_what_the_imports_say() {
     }
 }
 
+#[test]
+fn numbers_are_those_that_the_plan_has() {
+    for number in [
+        "0.30000000000000004",
+        "100.78399658203125",
+        "1.7976931348623157e308",
+        "121.48791951161945",
+        "31.245270191439438",
+    ] {
+        let plan = format!(r#"{{"variables": {{"n": {{"value": {number}}}}}}}"#);
+        let read: f64 = number.parse().unwrap();
+        check_in(
+            &format!("import \"tfplan/v2\" as t ;; t.variables.n.value is {read:?}"),
+            "true",
+            &environment_of(&plan),
+        );
+        let plan: Data = serde_json::from_str(&plan).unwrap();
+        assert_eq!(
+            plan.get("variables").unwrap().get("n").unwrap().get("value"),
+            Some(&Data::Float(read)),
+            "{number}"
+        );
+    }
+}
+
 fn without_secrets(plan: &Data) -> Data {
     Secrets::new(secrets(plan)).mask_data(plan)
 }
