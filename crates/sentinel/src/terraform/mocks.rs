@@ -74,18 +74,21 @@ strip_index = func(address) {
 	plain = \"\"
 	inside = false
 	quoted = false
+	escaped = false
 	for strings.split(address, \"\") as char {
-		if char is \"\\\"\" {
-			quoted = not quoted
-		}
-		if char is \"[\" and not quoted {
-			inside = true
-		}
-		if not inside {
+		if not inside and char is not \"[\" {
 			plain += char
 		}
-		if char is \"]\" and not quoted {
-			inside = false
+		if not inside {
+			inside = char is \"[\"
+		} else if escaped {
+			escaped = false
+		} else if char is \"\\\\\" {
+			escaped = quoted
+		} else if char is \"\\\"\" {
+			quoted = not quoted
+		} else if char is \"]\" {
+			inside = quoted
 		}
 	}
 

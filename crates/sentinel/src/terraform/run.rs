@@ -4,13 +4,16 @@ use super::build::{empty, named, null, or};
 use super::secrets::sensitive_variables;
 use crate::value::Data;
 
-/// What a plan alone tells of its run: when it was made, and the variables of its root module.
+/// What a plan alone tells of its run: when it was made, and the variables of its root module. A plan is made
+/// with a refresh unless somebody says otherwise, and a workspace always has a name.
 pub(super) fn of_plan(plan: &Data) -> Data {
     let sensitive: Vec<&str> = sensitive_variables(plan).collect();
     let variables = named(plan.get("variables"))
         .map(|(name, _)| (name, Data::map([("sensitive", Data::Bool(sensitive.contains(&name)))])));
     Data::map([
         ("created_at", null(plan, "timestamp")),
+        ("refresh", Data::Bool(true)),
+        ("workspace", Data::map([("name", "workspace".into())])),
         ("variables", Data::map(variables.collect::<Vec<_>>())),
     ])
 }

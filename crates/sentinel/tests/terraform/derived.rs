@@ -343,15 +343,8 @@ fn sensitive_constants_of_every_module_are_found() {
     assert_eq!(found, ["by-the-call", "of-a-module", "of-an-output", "of-the-root"]);
 }
 
-/// What the imports give and what the written mocks give must be the same to every policy.
-#[test]
-fn mocks_say_what_the_imports_say() {
-    let plain = Documents { plan: without_secrets(&documents().plan), ..documents() };
-    let mut real = Environment::default();
-    for (name, import) in imports(&plain) {
-        real.set_import(name, import);
-    }
-    let files = mocks(&plain).files;
+fn mocked(documents: &Documents) -> Environment {
+    let files = mocks(documents).files;
     let mut mocked = Environment::default();
     for (name, file) in [
         ("tfplan/v2", "mock-tfplan-v2.sentinel"),
@@ -366,6 +359,18 @@ fn mocks_say_what_the_imports_say() {
         assert_eq!(&format(file, text).unwrap(), text, "{file} is not formatted");
         mocked.set_module(name, Arc::new(compile(file, text.as_str()).unwrap()));
     }
+    mocked
+}
+
+/// What the imports give and what the written mocks give must be the same to every policy.
+#[test]
+fn mocks_say_what_the_imports_say() {
+    let plain = Documents { plan: without_secrets(&documents().plan), ..documents() };
+    let mut real = Environment::default();
+    for (name, import) in imports(&plain) {
+        real.set_import(name, import);
+    }
+    let mocked = mocked(&plain);
     for expr in [
         "import \"tfplan/v2\" as t ;; [t.resource_changes, t.planned_values, t.variables, t.output_changes, t.raw, t.terraform_version]",
         "import \"tfconfig/v2\" as t ;; [t.resources, t.providers, t.variables, t.outputs, t.module_calls, t.provisioners]",
@@ -380,6 +385,37 @@ fn mocks_say_what_the_imports_say() {
     ] {
         assert_eq!(result_in(expr, &mocked), result_in(expr, &real), "{expr}");
     }
+}
+
+/// A key in an address may hold whatever a string may, quotes and brackets included.
+#[test]
+fn mocks_strip_indexes_as_the_import_does() {
+    let mocked = mocked(&documents());
+    for (address, expected) in [
+        (r#"module.a[0].t.b["k"]"#, "module.a.t.b"),
+        (r#"t.b["x].y["].c"#, "t.b.c"),
+        (r#"m["a\"]\\"].r[0]"#, "m.r"),
+        (r#"a["c\\"]d[0]e"#, "ade"),
+        (r#"a"["]"]"b"#, r#"a""b"#),
+        (r"a[\]b", "ab"),
+    ] {
+        let literal = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+        let source = format!("import \"tfconfig/v2\" as t ;; t.strip_index({})", literal(address));
+        check_in(&source, &literal(expected), &environment());
+        check_in(&source, &literal(expected), &mocked);
+    }
+}
+
+/// Who has a plan alone may yet have policies that look at the name of the workspace.
+#[test]
+fn a_plan_tells_of_a_run_with_a_refresh_in_some_workspace() {
+    let plan = documents().plan;
+    let run = Some(sentinel::run_of_plan(&plan));
+    check_in(
+        "import \"tfrun\" as t ;; [t.refresh, t.refresh_only, t.workspace.name, t.workspace.id]",
+        "[true, false, \"workspace\", null]",
+        &mocked(&Documents { plan, schemas: None, run }),
+    );
 }
 
 #[test]
