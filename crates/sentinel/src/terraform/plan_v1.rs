@@ -93,16 +93,21 @@ fn instance(resource: &Data, is_data: bool, types: Types<'_>) -> Data {
     Data::map(members)
 }
 
-/// A value without what is not known yet: such attributes are undefined.
+/// A value without what is not known yet: such attributes and elements are undefined.
 fn known(value: &Data, unknown: &Data) -> Data {
     match (value, unknown) {
         (Data::Map(map), Data::Map(_)) => Data::map(map.entries().iter().filter_map(|(key, value)| {
             let mark = key.as_str().and_then(|name| unknown.get(name)).unwrap_or(&Data::Null);
             (!is_unknown(mark)).then(|| (key.clone(), known(value, mark)))
         })),
-        (Data::List(items), Data::List(marks)) => Data::list(
-            items.iter().enumerate().map(|(at, item)| known(item, marks.get(at).unwrap_or(&Data::Null))),
-        ),
+        (Data::List(items), Data::List(marks)) => {
+            Data::list(items.iter().enumerate().map(
+                |(at, item)| match marks.get(at).unwrap_or(&Data::Null) {
+                    mark if is_unknown(mark) => Data::Undefined,
+                    mark => known(item, mark),
+                },
+            ))
+        }
         (value, _) => value.clone(),
     }
 }

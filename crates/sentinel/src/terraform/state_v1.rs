@@ -34,6 +34,10 @@ fn walk(module: &Data, values: &Data, modules: &mut Vec<(Vec<String>, Data)>) {
 fn namespace(module: &Data, values: &Data, path: &[String]) -> Data {
     let (mut resources, mut data) = (ByType::default(), ByType::default());
     for resource in module.get("resources").map(Data::items).unwrap_or_default() {
+        // what is left of a replaced object has the place of the one that is current
+        if !str_of(resource, "deposed_key").is_empty() {
+            continue;
+        }
         let attributes = or(resource, "values", empty());
         let instance = Data::map([
             ("attr", attributes.clone()),

@@ -135,7 +135,7 @@ fn the_whole_plan_is_there() {
     plan("tfplan.raw.format_version", "\"1.2\"");
 }
 
-fn environment_of(plan: &str) -> Environment {
+pub(crate) fn environment_of(plan: &str) -> Environment {
     let mut environment = Environment::default();
     let plan = serde_json::from_str(plan).unwrap();
     for (name, import) in imports(&Documents { plan, schemas: None, run: None }) {

@@ -191,3 +191,43 @@ fn the_state_has_attributes_and_outputs() {
     );
     check("tfstate", "[t.terraform_version, t.module_paths]", "[\"1.10.0\", [[]]]");
 }
+
+fn check_plan(plan: &str, expr: &str, expected: &str) {
+    check_in(expr, expected, &super::derived::environment_of(plan));
+}
+
+/// The import has no place for what is left of an object that was replaced.
+#[test]
+fn a_deposed_object_does_not_hide_the_current_one() {
+    let current =
+        r#"{"address": "t.a", "mode": "managed", "type": "t", "name": "a", "values": {"id": "current"}}"#;
+    let deposed = r#"{"address": "t.a", "mode": "managed", "type": "t", "name": "a", "deposed_key": "ab12", "values": {"id": "old"}}"#;
+    let gone = r#"{"address": "t.b", "mode": "managed", "type": "t", "name": "b", "deposed_key": "ab12", "values": {"id": "old"}}"#;
+    for resources in [[current, deposed, gone], [deposed, gone, current]] {
+        let plan = format!(
+            r#"{{"prior_state": {{"values": {{"root_module": {{"resources": [{}]}}}}}}}}"#,
+            resources.join(",")
+        );
+        for state in ["import \"tfstate\" as s", "import \"tfplan\"\ns = tfplan.state"] {
+            check_plan(
+                &plan,
+                &format!("{state} ;; [keys(s.resources.t), s.resources.t.a[0].id]"),
+                "[[\"a\"], \"current\"]",
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_yet_is_undefined_in_applied() {
+    let plan = r#"{"resource_changes": [{"address": "t.a", "mode": "managed", "type": "t", "name": "a", "change": {
+        "actions": ["create"], "before": null,
+        "after": {"list": ["x", null, null], "blocks": [{"a": null}, {}]},
+        "after_unknown": {"list": [false, true, false], "blocks": [{}, {"a": true}], "id": true}
+    }}]}"#;
+    check_plan(
+        plan,
+        "import \"tfplan\" as t ;; t.resources.t.a[0].applied",
+        "{\"blocks\": [{\"a\": null}, {}], \"list\": [\"x\", undefined, null]}",
+    );
+}
