@@ -12,8 +12,9 @@ use crate::compile::ir::{Expr, Func, Kind, Rule};
 use crate::error::Error;
 use crate::imports::NativeFn;
 use crate::source::Span;
+use crate::terraform::MODULES;
 use crate::value::ops::{self, Truth};
-use crate::value::{Data, Str, Value, show};
+use crate::value::{Data, Map, Receiver, Str, Value, show};
 
 /// The memory that a function or a rule is counted with.
 const CLOSURE: usize = 64;
@@ -250,8 +251,13 @@ impl Evaluator<'_> {
             }
             Imported::Host(host) => {
                 let text = name.to_text();
-                if let Some(data) = host.data().get(&text) {
-                    return Ok(Value::from_data(data));
+                match host.data().get(&text) {
+                    // the data of another import, with its function
+                    Some(Data::Map(map)) if map.get(MODULES).is_some() => {
+                        return Ok(Value::Map(Map::object(map.clone(), Receiver::Namespaces)));
+                    }
+                    Some(data) => return Ok(Value::from_data(data)),
+                    None => {}
                 }
                 if host.functions().contains(&&*text) {
                     let native = NativeFn::Host { import: host.clone(), name: text.into_owned() };

@@ -7,6 +7,7 @@ pub(crate) mod http;
 mod json;
 mod lists;
 mod maps;
+mod namespaces;
 mod sockaddr;
 mod strings;
 mod time;
@@ -351,6 +352,7 @@ impl NativeFn {
                     Receiver::Version => "version",
                     Receiver::HttpClient => "client",
                     Receiver::HttpRequest => "request",
+                    Receiver::Namespaces => "namespaces",
                 };
                 let call = Call { import, function: &function, args, span, eval: &mut *eval };
                 let result = match receiver {
@@ -359,6 +361,8 @@ impl NativeFn {
                     Receiver::Version => version::method(call, map),
                     Receiver::HttpClient => http::client_method(call, map),
                     Receiver::HttpRequest => http::request_method(call, map),
+                    // its result is data of the application, which is not counted
+                    Receiver::Namespaces => return namespaces::method(call, map),
                 }?;
                 count_object(&result, eval)?;
                 Ok(result)
@@ -391,6 +395,7 @@ impl Receiver {
             Receiver::Version => version::METHODS,
             Receiver::HttpClient => http::CLIENT_METHODS,
             Receiver::HttpRequest => http::REQUEST_METHODS,
+            Receiver::Namespaces => namespaces::METHODS,
         }
     }
 }

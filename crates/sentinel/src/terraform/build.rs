@@ -89,18 +89,23 @@ pub(super) fn module_path(address: &str) -> Vec<String> {
     parts.into_iter().skip(1).step_by(2).collect()
 }
 
+/// The address of a path that a policy has; none when it is no path.
+pub(crate) fn address_of(path: &[Data]) -> Option<String> {
+    let names: Option<Vec<String>> = path.iter().map(|name| name.as_str().map(str::to_owned)).collect();
+    names.map(|names| module_address(&names))
+}
+
 /// The address of a path of module names.
 pub(super) fn module_address(path: &[String]) -> String {
     path.iter().map(|name| format!("module.{name}")).collect::<Vec<_>>().join(".")
 }
 
 /// Where the old imports keep the namespaces of their modules, by address.
-pub(super) const MODULES: &str = "\u{0}modules";
+pub(crate) const MODULES: &str = "\u{0}modules";
 
 /// `module(path)`: the namespace of a module; null when there is none.
 pub(super) fn module_of(data: &Data, path: &[Data]) -> Data {
-    let names: Option<Vec<String>> = path.iter().map(|name| name.as_str().map(str::to_owned)).collect();
-    let found = names.and_then(|names| data.get(MODULES)?.get(&module_address(&names)).cloned());
+    let found = address_of(path).and_then(|address| data.get(MODULES)?.get(&address).cloned());
     found.unwrap_or(Data::Null)
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::build::MODULES;
 use super::mask::Masking;
 use super::{Documents, Functions, config, config_v1, plan, plan_v1, state, state_v1, tfrun};
 use crate::value::{Data, Key, show};
@@ -55,7 +56,7 @@ pub fn mocks(documents: &Documents) -> Mocks {
 }
 
 const MODULE: &str = "
-module = func(path) {
+_module = func(modules, path) {
 	if types.type_of(path) is not \"list\" {
 		error(\"expected list, got\", types.type_of(path))
 	}
@@ -65,7 +66,18 @@ module = func(path) {
 		append(address, \"module.\" + name)
 	}
 
-	return _modules[strings.join(address, \".\")] else null
+	return modules[strings.join(address, \".\")] else null
+}
+
+module = func(path) {
+	return _module(_modules, path)
+}
+";
+
+/// The function of an import whose data is a member.
+const MODULE_OF: &str = "
+NAME[\"module\"] = func(path) {
+	return _module(NAME[\"\\x00modules\"], path)
 }
 ";
 
@@ -105,7 +117,7 @@ fn source(data: &Data, functions: Functions) -> String {
     }
     for (key, value) in data.entries() {
         let name = match key.as_str() {
-            Some(super::build::MODULES) => "_modules",
+            Some(MODULES) => "_modules",
             Some(name) => name,
             None => continue,
         };
@@ -119,7 +131,13 @@ fn source(data: &Data, functions: Functions) -> String {
     match functions {
         Functions::None => {}
         Functions::StripIndex => out.push_str(STRIP_INDEX),
-        Functions::Module => out.push_str(MODULE),
+        Functions::Module => {
+            out.push_str(MODULE);
+            let inner = data.entries().iter().filter(|(_, value)| value.get(MODULES).is_some());
+            for name in inner.filter_map(|(key, _)| key.as_str()) {
+                out.push_str(&MODULE_OF.replace("NAME", name));
+            }
+        }
     }
     out
 }

@@ -17,6 +17,7 @@ mod state_v1;
 
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use build::{MODULES, address_of};
 pub use mocks::{Mocks, mocks};
 pub use secrets::secrets;
 

@@ -4,8 +4,7 @@
 //! list, `ingress.0.from_port` an attribute of one. All values in it are text. Plans do not have such
 //! diffs any more; it is made of the values before and after.
 //!
-//! `config` and `state` are the data of the old `tfconfig` and `tfstate`; to call their `module`
-//! functions a policy imports those.
+//! `config` and `state` are the old `tfconfig` and `tfstate`, with their `module` functions.
 
 use std::collections::BTreeMap;
 

@@ -20,6 +20,8 @@ pub(crate) enum Receiver {
     Version,
     HttpClient,
     HttpRequest,
+    /// The data of another Terraform import, inside of the old `tfplan`.
+    Namespaces,
 }
 
 /// The memory that an entry of a map is counted with.

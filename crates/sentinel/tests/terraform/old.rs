@@ -3,7 +3,7 @@
 use sentinel::{Documents, Environment, imports};
 
 use super::derived::{documents, environment};
-use crate::support::check_in;
+use crate::support::{check_in, result_in};
 
 fn check(import: &str, expr: &str, expected: &str) {
     check_in(&format!("import \"{import}\" as t ;; {expr}"), expected, &environment());
@@ -190,6 +190,25 @@ fn the_state_has_attributes_and_outputs() {
         "{\"count\": {\"sensitive\": false, \"type\": \"string\", \"value\": \"5\"}, \"names\": {\"sensitive\": true, \"type\": \"list\", \"value\": [\"n1\"]}}",
     );
     check("tfstate", "[t.terraform_version, t.module_paths]", "[\"1.10.0\", [[]]]");
+}
+
+#[test]
+fn configuration_and_state_of_a_plan_have_their_modules() {
+    for member in ["config", "state"] {
+        for path in
+            ["[]", "[\"net\", \"deep\"]", "[\"net[\\\"eu.west\\\"]\"]", "[\"nowhere\"]", "[1]", "undefined"]
+        {
+            let inner = format!("import \"tfplan\" ;; tfplan.{member}.module({path})");
+            let import = format!("import \"tf{member}\" as t ;; t.module({path})");
+            assert_eq!(result_in(&inner, &environment()), result_in(&import, &environment()), "{inner}");
+        }
+    }
+    check("tfplan", "t.config.module([\"net\", \"deep\"]).path", "undefined");
+    check("tfplan", "keys(t.config.module([\"net\", \"deep\"]).resources)", "[\"t_net\"]");
+    check("tfplan", "t.state.module([]).path", "[]");
+    check("tfplan", "t.state.module([\"nowhere\"])", "null");
+    check("tfplan", "t.state.module(\"net\")", "error: `namespaces.module` needs the path of a module");
+    check_in("import \"tfplan\"\ns = tfplan.state\nm = s[\"module\"] ;; m([]).path", "[]", &environment());
 }
 
 fn check_plan(plan: &str, expr: &str, expected: &str) {
