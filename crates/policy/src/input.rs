@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use ::sentinel::{Data, Documents, Import, Secrets};
+use ::sentinel::{Data, DocumentError, Documents, Import, Secrets, read_document};
 use serde::de::IgnoredAny;
 
 /// An import of Sentinel policies with its name.
@@ -68,8 +68,14 @@ impl Input {
     pub(crate) fn rego(&self) -> Result<&regorus::Value, &str> {
         self.rego
             .get_or_init(|| {
-                let plan = regorus::Value::from_json_str(&self.plan_json)
-                    .map_err(|e| format!("the plan cannot be read as Rego input: {e}"))?;
+                let plan = regorus::Value::from_json_str(&self.plan_json).map_err(|e| {
+                    // a number that is too large is told with its place
+                    let why = match read_document(self.plan_json.as_bytes()) {
+                        Err(number @ DocumentError::NumberTooLarge { .. }) => number.to_string(),
+                        _ => e.to_string(),
+                    };
+                    format!("the plan cannot be read as Rego input: {why}")
+                })?;
                 let run = serde_json::from_value(self.run.clone())
                     .map_err(|e| format!("the run cannot be read as Rego input: {e}"))?;
                 Ok(BTreeMap::from([("plan".into(), plan), ("run".into(), run)]).into())
@@ -81,7 +87,7 @@ impl Input {
     /// The plan as data of Sentinel's.
     fn plan(&self) -> Result<&Data, &str> {
         let read = || {
-            serde_json::from_str(&self.plan_json)
+            read_document(self.plan_json.as_bytes())
                 .map_err(|e| format!("the plan cannot be read as Sentinel's input: {e}"))
         };
         self.plan.get_or_init(read).as_ref().map_err(String::as_str)
@@ -134,5 +140,13 @@ mod tests {
         let error = Input::new("{\n  \"a\": nope}".into(), json!({})).unwrap_err();
         assert!(error.to_string().contains("line 2 column"), "{error}");
         assert!(matches!(Input::new("[1]".into(), json!({})), Err(InputError::NotAnObject)));
+    }
+
+    #[test]
+    fn a_number_that_policies_cannot_hold_is_an_error_of_theirs_with_its_place() {
+        let input = Input::new("{\n  \"a\": 1e400}".into(), json!({})).unwrap();
+        for error in [input.rego().unwrap_err(), input.sentinel().err().unwrap()] {
+            assert!(error.contains("the number at line 2 column 8 is too large"), "{error}");
+        }
     }
 }

@@ -139,6 +139,9 @@ pub use redact::{MASK, Secrets};
 pub use set::{Inputs, PolicySet, find_config, load_config, parse_param, read_config};
 pub use source::{Position, Source, Span};
 pub use sources::Sources;
-pub use terraform::{Documents, Mocks, TERRAFORM_IMPORTS, imports, mocks, run_of_plan, secrets, tfrun};
+pub use terraform::{
+    DocumentError, Documents, Mocks, TERRAFORM_IMPORTS, imports, mocks, read_document, run_of_plan, secrets,
+    tfrun,
+};
 pub use testing::{CaseReport, Mismatch, PolicyReport, Status, TestOptions, TestReport, run_case, run_tests};
 pub use value::{Data, DataMap, Key, Str};

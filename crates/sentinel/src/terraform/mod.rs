@@ -6,6 +6,7 @@
 mod build;
 mod config;
 mod config_v1;
+mod document;
 mod mask;
 mod mocks;
 mod plan;
@@ -18,6 +19,7 @@ mod state_v1;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) use build::{MODULES, address_of};
+pub use document::{DocumentError, read_document};
 pub use mocks::{Mocks, mocks};
 pub use secrets::secrets;
 

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use client::ClientError;
-use sentinel::{Data, Documents, MASK, Mocks, mocks, run_of_plan};
+use sentinel::{DocumentError, Documents, MASK, Mocks, mocks, read_document, run_of_plan};
 use serde_json::json;
 
 use super::args::MocksArgs;
@@ -24,13 +24,19 @@ pub(crate) fn of_plan(args: &MocksArgs, output: Output) -> Result<Exit, Failure>
         )
     };
     let bytes = fs::read(source).map_err(|error| no_plan(error.to_string()))?;
-    let plan: Data = serde_json::from_slice(&bytes).map_err(|error| no_plan(error.to_string()))?;
+    let plan = read_document(&bytes).map_err(|error| match error {
+        DocumentError::NotJson(error) => no_plan(error.to_string()),
+        number @ DocumentError::NumberTooLarge { .. } => Failure::usage(
+            format!("{source} has no mocks: {number}"),
+            "policies end with an error on such a plan",
+        ),
+    })?;
     if plan.get("planned_values").is_none() {
         return Err(no_plan("it has no `planned_values`".to_owned()));
     }
     let run = run_of_plan(&plan);
     write(args, &Documents { plan, schemas: None, run: Some(run) }, None, output)?;
-    output.note("tfrun has what a plan tells of its run, its variables and when it was made; the rest is null or false");
+    output.note("tfrun has what a plan tells of its run, its variables and when it was made; refresh is true, the workspace is named \"workspace\", and the rest is null or false");
     Ok(Exit::Success)
 }
 
@@ -56,8 +62,9 @@ pub(crate) async fn of_run(args: &MocksArgs, context: &Context) -> Result<Exit, 
     };
     let run = context.client.tfrun(id).await?;
     let parsed = |what: &str, json: &[u8]| {
-        serde_json::from_slice::<Data>(json)
-            .map_err(|error| Failure::Local(format!("the daemon gave no JSON for {what} of {id}: {error}")))
+        read_document(json).map_err(|error| {
+            Failure::Local(format!("the daemon gave for {what} of {id} what cannot be read: {error}"))
+        })
     };
     let documents =
         Documents { plan: parsed("the plan", &json)?, schemas: None, run: Some(parsed("tfrun", &run)?) };
