@@ -37,6 +37,10 @@ output "password" {
   value     = var.password
   sensitive = true
 }
+
+output "address" {
+  value = nonsensitive("https://user:${var.password}@example.com")
+}
 "#;
 
 /// Servers of a size that one may have.
@@ -94,6 +98,7 @@ fn mocks_of_a_plan_can_be_tested_with_at_once() {
         .ended(0)
         .shown("mocks/sentinel.hcl\n")
         .said("sensitive values are masked")
+        .said("texts that the plan does not mark are masked too")
         .said("tfrun has what a plan tells");
     assert_masked(&desk.path("mocks"));
     desk.run("apply -config=mocks/sentinel.hcl sizes.sentinel").ended(0);
