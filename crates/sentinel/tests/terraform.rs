@@ -6,6 +6,8 @@ mod support;
 
 #[path = "terraform/derived.rs"]
 mod derived;
+#[path = "terraform/mocks.rs"]
+mod mocks;
 #[path = "terraform/old.rs"]
 mod old;
 #[path = "terraform/real.rs"]
