@@ -138,7 +138,7 @@ pub use policy::{Evaluation, Outcome, evaluate};
 pub use redact::{MASK, Secrets};
 pub use set::{Inputs, PolicySet, find_config, load_config, parse_param, read_config};
 pub use source::{Position, Source, Span};
-pub use sources::Sources;
+pub use sources::{Sources, require_plan};
 pub use terraform::{
     DocumentError, Documents, Mocks, TERRAFORM_IMPORTS, imports, mocks, read_document, run_of_plan, secrets,
     tfrun,

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::compile::{Unit, compile};
+use crate::config::plan::{PLAN_PATH, SCHEMAS_PATH};
 use crate::config::{Config, ImportConfig, Mock};
 use crate::error::{Error, ErrorKind, Place};
 use crate::eval::Environment;
 use crate::files::{Files, read_text};
+use crate::terraform::TERRAFORM_IMPORTS;
 use crate::value::Data;
 
 /// Compiles the files of a policy set, each once, whoever needs it.
@@ -90,7 +92,7 @@ impl<'f> Sources<'f> {
                     Err(error) => environment.set_missing(name, error.at_place(at(source))),
                 },
                 ImportConfig::Plugin { source: None, config } => {
-                    if !self.bind_plan(&mut environment, name, folder, config) {
+                    if !self.bind_plan(&mut environment, name, folder, config, at) {
                         environment.configure(name, config.clone());
                     }
                 }
@@ -118,18 +120,34 @@ impl<'f> Sources<'f> {
 
     /// `import "plugin" "tfplan/v2" { config = { plan_path = "plan.json" } }`: an import of Terraform
     /// over a plan in a file. Whether the configuration is of this kind.
-    fn bind_plan(&self, environment: &mut Environment, name: &str, folder: &str, config: &Data) -> bool {
-        let path_of = |names: &[&str]| names.iter().find_map(|name| config.get(name)?.as_str());
-        let terraform = ["tfplan", "tfconfig", "tfstate"];
-        let family = name.split('/').next().unwrap_or(name);
-        let Some(path) = path_of(&["plan_path", "plan", "path"]).filter(|_| terraform.contains(&family))
-        else {
+    fn bind_plan<'c>(
+        &self,
+        environment: &mut Environment,
+        name: &str,
+        folder: &str,
+        config: &Data,
+        at: impl Fn(&str) -> Option<&'c Place>,
+    ) -> bool {
+        let path_of = |setting| config.get(setting).and_then(Data::as_str);
+        let Some(path) = path_of(PLAN_PATH).filter(|_| TERRAFORM_IMPORTS.contains(&name)) else {
             return false;
         };
-        let schemas = path_of(&["schemas_path"]).map(|path| self.json(folder, path)).transpose();
-        let derived = self.json(folder, path).and_then(|plan| {
-            let documents = crate::terraform::Documents { plan, schemas: schemas?, run: None };
-            Ok(crate::terraform::imports(&documents))
+        let document = |path: &str, what: &str, check: fn(&Data) -> Result<(), &'static str>, made: &str| {
+            let refused = |why| {
+                Error::new(ErrorKind::File, format!("`{path}` is no {what}: {why}"))
+                    .note(format!("it is made by: {made}"))
+            };
+            self.json(folder, path)
+                .and_then(|data| check(&data).map(|()| data).map_err(refused))
+                .map_err(|error| error.at_place(at(path)))
+        };
+        let derived = document(path, "plan", require_plan, "terraform show -json PLAN").and_then(|plan| {
+            let schemas = path_of(SCHEMAS_PATH)
+                .map(|path| {
+                    document(path, "schema of providers", require_schemas, "terraform providers schema -json")
+                })
+                .transpose()?;
+            Ok(crate::terraform::imports(&crate::terraform::Documents { plan, schemas, run: None }))
         });
         match derived {
             Err(error) => environment.set_missing(name, error),
@@ -154,6 +172,28 @@ impl<'f> Sources<'f> {
             Ok(unit) => environment.set_module(name, unit),
             Err(error) => environment.set_missing(name, error.at_place(named_at)),
         }
+    }
+}
+
+/// Whether a document is what `terraform show -json` prints of a plan; why not. Over anything else, such as a
+/// state, policies would find nothing to object to.
+pub fn require_plan(document: &Data) -> Result<(), &'static str> {
+    match document.get("planned_values") {
+        Some(Data::Map(_)) => Ok(()),
+        _ if document.get("values").is_some() || document.get("resources").is_some() => {
+            Err("it is a state, without `planned_values`")
+        }
+        _ => Err("it has no `planned_values`"),
+    }
+}
+
+/// The same for what `terraform providers schema -json` prints; without providers that has its version only.
+fn require_schemas(document: &Data) -> Result<(), &'static str> {
+    let is_empty = document.entries().len() == 1 && document.get("format_version").is_some();
+    match document.get("provider_schemas") {
+        Some(Data::Map(_)) => Ok(()),
+        None if is_empty => Ok(()),
+        _ => Err("it has no `provider_schemas`"),
     }
 }
 

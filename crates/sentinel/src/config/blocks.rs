@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::plan::{PLAN_PATH, SCHEMAS_PATH, check_settings};
 use super::tree::{Block, parse_hcl};
 use super::{Config, EnforcementLevel, ImportConfig, Mock, PolicyConfig};
 use crate::error::{Error, Place, nearest};
@@ -98,14 +99,31 @@ impl Reader<'_> {
         Error::config(message).at(self.source, span)
     }
 
-    /// Notes where the block, or the module in a mock, names its source.
+    /// Notes where the block, the module in a mock or the settings of an import name a file.
     fn note_sources(&self, config: &mut Config) {
+        let mut note = |path: &Data, span| {
+            if let Some(path) = path.as_str() {
+                config.named_at.entry(path.to_owned()).or_insert_with(|| Place::of(self.source, span));
+            }
+        };
         for block in std::iter::once(self.block).chain(&self.block.blocks) {
-            if let Some((Data::Str(path), span)) = block.attribute("source") {
-                let place = || Place::of(self.source, span);
-                config.named_at.entry(path.to_text().into_owned()).or_insert_with(place);
+            for name in ["source", PLAN_PATH, SCHEMAS_PATH] {
+                if let Some((path, span)) = block.attribute(name) {
+                    note(path, span);
+                }
             }
         }
+        if let Some((settings, span)) = self.block.attribute("config") {
+            let paths = [PLAN_PATH, SCHEMAS_PATH].into_iter().filter_map(|name| settings.get(name));
+            paths.for_each(|path| note(path, span));
+        }
+    }
+
+    /// Where the settings of an import are.
+    fn settings_span(&self) -> Span {
+        let inner = || self.block.blocks.iter().find(|block| block.kind == "config").map(|block| block.span);
+        let attribute = self.block.attribute("config").map(|(_, span)| span);
+        attribute.or_else(inner).unwrap_or(self.block.span)
     }
 
     fn label(&self, what: &str) -> Result<String, Error> {
@@ -262,8 +280,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Refuses what would replace a standard import, and settings that one does not have.
+    /// Refuses what would replace a standard import, and settings that one or a Terraform import does not have.
     fn respects_standard(&self, name: &str, import: &ImportConfig) -> Result<(), Error> {
+        if let ImportConfig::Plugin { source: None, config } = import {
+            check_settings(name, config).map_err(|error| error.at(self.source, self.settings_span()))?;
+        }
         let Some(std) = Std::lookup(name) else { return Ok(()) };
         match import {
             ImportConfig::Plugin { source: None, config } => {

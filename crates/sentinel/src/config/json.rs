@@ -1,6 +1,7 @@
 //! Configurations in JSON: the form that mirrors HCL, and the one of before 0.16.
 
 use super::blocks::{pairs, read};
+use super::plan::check_settings;
 use super::tree::Block;
 use super::{Config, ImportConfig, Mock};
 use crate::error::{Error, ErrorKind};
@@ -83,8 +84,9 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
                         .push(format!("the plugin `{name}` is a program, and programs are not run"));
                     let config_data = plugin.get("config").cloned().unwrap_or(Data::map::<&str>([]));
                     let program = plugin.get("path").and_then(Data::as_str).map(str::to_owned);
-                    if let (Some(std), None) = (Std::lookup(&name), &program) {
-                        std.check_settings(&config_data)
+                    if program.is_none() {
+                        let std = Std::lookup(&name).map_or(Ok(()), |std| std.check_settings(&config_data));
+                        std.and_then(|()| check_settings(&name, &config_data))
                             .map_err(|error| error.at(source, Span::default()))?;
                     }
                     config

@@ -5,6 +5,7 @@
 mod blocks;
 mod json;
 mod nesting;
+pub(crate) mod plan;
 mod tree;
 
 use std::collections::{HashMap, HashSet};

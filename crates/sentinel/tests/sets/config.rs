@@ -350,6 +350,35 @@ fn settings_of_standard_imports_are_known() {
 }
 
 #[test]
+fn settings_of_the_terraform_imports_are_known() {
+    let of = |import: &str, config: &str| {
+        Config::parse("s.hcl", &format!("import \"plugin\" \"{import}\" {{\n  {config}\n}}"))
+    };
+    for config in ["config = {}", "config = { plan_path = \"p.json\", schemas_path = \"s.json\" }"] {
+        assert!(of("tfplan", config).is_ok(), "{config}");
+    }
+    for (import, config, message) in [
+        ("tfplan/v2", "config = { plan = \"p\" }", "the import `tfplan/v2` has no setting `plan`"),
+        ("tfstate", "config {\n plan_pth = \"p\"\n}", "the import `tfstate` has no setting `plan_pth`"),
+        ("tfrun", "config = { plan_path = \"p\" }", "the import `tfrun` has no setting `plan_path`"),
+        (
+            "tfconfig",
+            "config = { plan_path = 5 }",
+            "the setting `plan_path` must be a string, the path of a file",
+        ),
+        (
+            "tfplan",
+            "config = { schemas_path = \"s\" }",
+            "the import `tfplan` needs `plan_path`, the path of a plan",
+        ),
+    ] {
+        assert_eq!(of(import, config).unwrap_err().to_string(), format!("s.hcl:2:3: {message}"));
+    }
+    let json = "{\"imports\": {\"tfplan\": {\"config\": {\"plan\": \"p\"}}}, \"mock\": {\"x\": \"y\"}}";
+    assert!(Config::parse("s.json", json).unwrap_err().message().contains("has no setting `plan`"));
+}
+
+#[test]
 fn override_files_cannot_define_anything() {
     let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), ("override.hcl", "policy \"b\" {}")]);
     assert!(load_config(&files, "").unwrap_err().message().contains("can only change what is defined"));

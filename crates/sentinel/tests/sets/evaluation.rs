@@ -182,10 +182,55 @@ fn a_plan_in_a_file_can_be_configured() {
             "sentinel.hcl",
             "policy \"a\" {}\nimport \"plugin\" \"tfplan/v2\" { config = { \"plan_path\": \"./plan.json\" } }",
         ),
-        ("plan.json", "{\"terraform_version\": \"1.11.4\"}"),
+        ("plan.json", "{\"terraform_version\": \"1.11.4\", \"planned_values\": {}}"),
         ("a.sentinel", "import \"tfplan/v2\" as p\nmain = rule { p.terraform_version is \"1.11.4\" }"),
     ]);
     assert!(outcome.policies[0].evaluation.outcome.passed(), "{}", outcome.log());
+}
+
+/// Over such a document a policy finds nothing to object to, and would pass.
+#[test]
+fn what_is_no_plan_is_not_taken_for_one() {
+    for (document, why) in [
+        ("{}", "it has no `planned_values`"),
+        ("[]", "it has no `planned_values`"),
+        ("{\"planned_values\": null}", "it has no `planned_values`"),
+        ("{\"version\": 4, \"resources\": []}", "it is a state, without `planned_values`"),
+        ("{\"format_version\": \"1.0\", \"values\": {}}", "it is a state, without `planned_values`"),
+    ] {
+        let outcome = evaluate(&[
+            (
+                "sentinel.hcl",
+                "policy \"a\" {}\nimport \"plugin\" \"tfplan/v2\" {\n  config = { plan_path = \"plan.json\" }\n}",
+            ),
+            ("plan.json", document),
+            ("a.sentinel", "import \"tfplan/v2\" as p\nmain = rule { true }"),
+        ]);
+        let error = outcome.policies[0].evaluation.outcome.error().unwrap();
+        assert_eq!(error.message(), format!("`plan.json` is no plan: {why}"), "{document}");
+        assert!(error.notes().iter().any(|note| note.contains("terraform show -json")), "{document}");
+        assert_eq!(error.place().unwrap().position.line, 3, "{document}");
+    }
+}
+
+#[test]
+fn what_are_no_schemas_is_not_taken_for_them() {
+    let config = "policy \"a\" {}\nimport \"plugin\" \"tfplan\" {\n  config = { plan_path = \"p.json\", schemas_path = \"s.json\" }\n}";
+    let message = |schemas: &str| {
+        let outcome = evaluate(&[
+            ("sentinel.hcl", config),
+            ("p.json", "{\"format_version\": \"1.2\", \"planned_values\": {}}"),
+            ("s.json", schemas),
+            ("a.sentinel", "import \"tfplan\"\nmain = rule { true }"),
+        ]);
+        outcome.policies[0].evaluation.outcome.error().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert_eq!(message("{\"format_version\": \"1.0\", \"provider_schemas\": {}}"), "");
+    assert_eq!(message("{\"format_version\": \"1.0\"}"), "");
+    assert_eq!(
+        message("{\"format_version\": \"1.2\", \"planned_values\": {}}"),
+        "sentinel.hcl:3:3: `s.json` is no schema of providers: it has no `provider_schemas`"
+    );
 }
 
 #[test]

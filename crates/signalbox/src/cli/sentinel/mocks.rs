@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use client::ClientError;
-use sentinel::{DocumentError, Documents, MASK, Mocks, mocks, read_document, run_of_plan};
+use sentinel::{DocumentError, Documents, MASK, Mocks, mocks, read_document, require_plan, run_of_plan};
 use serde_json::json;
 
 use super::args::MocksArgs;
@@ -31,9 +31,7 @@ pub(crate) fn of_plan(args: &MocksArgs, output: Output) -> Result<Exit, Failure>
             "policies end with an error on such a plan",
         ),
     })?;
-    if plan.get("planned_values").is_none() {
-        return Err(no_plan("it has no `planned_values`".to_owned()));
-    }
+    require_plan(&plan).map_err(|why| no_plan(why.to_owned()))?;
     let run = run_of_plan(&plan);
     write(args, &Documents { plan, schemas: None, run: Some(run) }, None, output)?;
     output.note("tfrun has what a plan tells of its run, its variables and when it was made; refresh is true, the workspace is named \"workspace\", and the rest is null or false");
