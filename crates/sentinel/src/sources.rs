@@ -17,8 +17,17 @@ use crate::value::Data;
 /// Compiles the files of a policy set, each once, whoever needs it.
 pub struct Sources<'f> {
     files: &'f dyn Files,
-    units: Mutex<HashMap<String, Result<Arc<Unit>, Error>>>,
-    data: Mutex<HashMap<String, Result<Data, Error>>>,
+    units: Mutex<HashMap<Located, Result<Arc<Unit>, Error>>>,
+    data: Mutex<HashMap<Located, Result<Data, Error>>>,
+}
+
+/// Where a source is.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Located {
+    /// The path of a local source, or the URL of a remote one as it is.
+    name: String,
+    /// The sum that a local one must have, if its configuration says so.
+    sum: Option<String>,
 }
 
 impl<'f> Sources<'f> {
@@ -34,47 +43,48 @@ impl<'f> Sources<'f> {
 
     /// The compiled file that a source names, relative to a folder.
     pub fn unit(&self, folder: &str, source: &str) -> Result<Arc<Unit>, Error> {
-        let path = self.locate(folder, source)?;
-        kept(&self.units, &path, || Ok(Arc::new(compile(path.as_str(), self.text(&path)?)?)))
+        let at = self.locate(folder, source)?;
+        kept(&self.units, &at, || Ok(Arc::new(compile(at.name.as_str(), self.text(&at)?)?)))
     }
 
     /// The JSON document that a source names, relative to a folder.
     pub fn json(&self, folder: &str, source: &str) -> Result<Data, Error> {
-        let path = self.locate(folder, source)?;
-        kept(&self.data, &path, || {
-            serde_json::from_str(&self.text(&path)?)
-                .map_err(|error| Error::new(ErrorKind::File, format!("`{path}` is no JSON: {error}")))
+        let at = self.locate(folder, source)?;
+        kept(&self.data, &at, || {
+            serde_json::from_str(&self.text(&at)?)
+                .map_err(|error| Error::new(ErrorKind::File, format!("`{}` is no JSON: {error}", at.name)))
         })
     }
 
-    /// The path of a local source, or the URL of a remote one as it is.
-    fn locate(&self, folder: &str, source: &str) -> Result<String, Error> {
+    fn locate(&self, folder: &str, source: &str) -> Result<Located, Error> {
         if is_remote(source) {
-            return Ok(source.to_owned());
+            return Ok(Located { name: source.to_owned(), sum: None });
         }
-        let path = source.split_once('?').map_or(source, |(path, _)| path);
-        self.files.resolve(folder, path).ok_or_else(|| {
+        let (path, sum) = match source.split_once('?') {
+            None => (source, None),
+            Some((path, query)) => (path, Some(local_checksum(source, query)?)),
+        };
+        let name = self.files.resolve(folder, path).ok_or_else(|| {
             Error::new(ErrorKind::Outside, format!("the source `{source}` is outside of the policy set"))
-        })
+        })?;
+        Ok(Located { name, sum })
     }
 
-    fn text(&self, path: &str) -> Result<String, Error> {
+    fn text(&self, at: &Located) -> Result<String, Error> {
+        let path = at.name.as_str();
+        let refused = |why: String| Error::new(ErrorKind::File, why);
         if !is_remote(path) {
-            return read_text(self.files, path);
+            let Some(sum) = &at.sum else { return read_text(self.files, path) };
+            let bytes =
+                self.files.read(path).map_err(|why| refused(format!("cannot read `{path}`: {why}")))?;
+            require_sum(&bytes, sum, path)?;
+            return String::from_utf8(bytes)
+                .map_err(|_| refused(format!("cannot read `{path}`: it is not UTF-8")));
         }
         let (url, sum) = checksum(path)?;
-        let bytes = self
-            .files
-            .fetch(url)
-            .map_err(|why| Error::new(ErrorKind::File, format!("cannot fetch {url}: {why}")))?;
-        let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        if found != sum {
-            return Err(Error::new(
-                ErrorKind::File,
-                format!("the sha256 sum of {url} is {found}, not {sum}"),
-            ));
-        }
-        String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::File, format!("{url} is not UTF-8")))
+        let bytes = self.files.fetch(url).map_err(|why| refused(format!("cannot fetch {url}: {why}")))?;
+        require_sum(&bytes, &sum, url)?;
+        String::from_utf8(bytes).map_err(|_| refused(format!("{url} is not UTF-8")))
     }
 
     /// What a configuration lets policies import and see. A source that cannot be had is told to the
@@ -198,20 +208,43 @@ fn require_schemas(document: &Data) -> Result<(), &'static str> {
 }
 
 fn kept<T: Clone>(
-    cache: &Mutex<HashMap<String, Result<T, Error>>>,
-    path: &str,
+    cache: &Mutex<HashMap<Located, Result<T, Error>>>,
+    at: &Located,
     make: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    if let Some(known) = cache.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+    if let Some(known) = cache.lock().unwrap_or_else(PoisonError::into_inner).get(at) {
         return known.clone();
     }
     let made = make();
-    cache.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), made.clone());
+    cache.lock().unwrap_or_else(PoisonError::into_inner).insert(at.clone(), made.clone());
     made
 }
 
 fn is_remote(source: &str) -> bool {
     source.contains("://") || source.contains("::") || source.starts_with("git@")
+}
+
+fn require_sum(bytes: &[u8], sum: &str, name: &str) -> Result<(), Error> {
+    let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    match found == sum {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::File, format!("the sha256 sum of {name} is {found}, not {sum}"))),
+    }
+}
+
+/// The sum that the value of `checksum=` names; none if it is no sha256 sum.
+fn sha256_sum(text: &str) -> Option<String> {
+    let sum = text.strip_prefix("sha256:").unwrap_or(text).to_ascii_lowercase();
+    (sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit())).then_some(sum)
+}
+
+/// The sum that a local source must have. Nothing else can be asked of one: what was not understood could be
+/// what somebody relies on.
+fn local_checksum(source: &str, query: &str) -> Result<String, Error> {
+    query.strip_prefix("checksum=").and_then(sha256_sum).ok_or_else(|| {
+        Error::new(ErrorKind::File, format!("the source `{source}` asks for what is not understood"))
+            .note("behind the `?` of a file there is its sum: `?checksum=sha256:…`")
+    })
 }
 
 /// The URL of a remote source without its sum, and the sum.
@@ -226,10 +259,7 @@ fn checksum(source: &str) -> Result<(&str, String), Error> {
     let (url, query) = source.split_once('?').ok_or_else(|| refused("has no checksum"))?;
     let sum = query.split('&').find_map(|pair| pair.strip_prefix("checksum="));
     let sum = sum.ok_or_else(|| refused("has no checksum"))?;
-    let sum = sum.strip_prefix("sha256:").unwrap_or(sum).to_ascii_lowercase();
-    if sum.len() != 64 || !sum.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Err(refused("has a checksum that is no sha256 sum"));
-    }
+    let sum = sha256_sum(sum).ok_or_else(|| refused("has a checksum that is no sha256 sum"))?;
     // what else the URL asks for is lost on purpose when only the sum is asked for
     let others = query.split('&').any(|pair| !pair.starts_with("checksum="));
     Ok((if others { source } else { url }, sum))

@@ -267,6 +267,30 @@ fn remote_modules_are_https_with_a_sum() {
 }
 
 #[test]
+fn a_local_source_has_the_sum_that_it_names() {
+    let message = |query: &str| {
+        let outcome = evaluate(&[
+            ("sentinel.hcl", &format!("policy \"a\" {{\n  source = \"a.sentinel{query}\"\n}}")),
+            ("a.sentinel", "main = true"),
+        ]);
+        outcome.policies[0].evaluation.outcome.error().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let wrong = message(&format!("?checksum=sha256:{}", "0".repeat(64)));
+    assert!(wrong.starts_with("sentinel.hcl:2:3: the sha256 sum of a.sentinel is "), "{wrong}");
+    let right = wrong.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    assert_eq!(message(&format!("?checksum=sha256:{right}")), "");
+    assert_eq!(message(&format!("?checksum={}", right.to_uppercase())), "");
+    for query in ["?", "?ref=v1", "?checksum=md5:d41d8cd98f00b204e9800998ecf8427e", "?checksum=sha256:00"] {
+        assert_eq!(
+            message(query),
+            format!("sentinel.hcl:2:3: the source `a.sentinel{query}` asks for what is not understood")
+        );
+    }
+    let both = message(&format!("?checksum=sha256:{right}&ref=v1"));
+    assert!(both.contains("asks for what is not understood"), "{both}");
+}
+
+#[test]
 fn the_log_has_the_form_of_a_policy_check() {
     let policy = "// Instances must be small.\n\nprint(\"looking\")\nsizes = rule { [1, {\"a\": \"b\"}] }\n// The decision.\nmain = rule { sizes is [] }\n";
     let outcome = evaluate(&[
