@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::compile::Unit;
-use crate::config::{Config, EnforcementLevel};
-use crate::error::{Error, ErrorKind};
+use crate::config::{Config, EnforcementLevel, PolicyConfig};
+use crate::error::{Error, ErrorKind, Place, nearest};
 use crate::eval::{Environment, Trace};
 use crate::files::{Files, read_text};
 use crate::host::{Host, Import};
@@ -32,6 +32,8 @@ struct SetPolicy {
     description: Option<String>,
     unit: Result<Arc<Unit>, Error>,
     params: Vec<(String, Data)>,
+    /// Where those are in the configuration.
+    params_at: Option<Place>,
 }
 
 /// What one run gives to the policies of a set.
@@ -63,7 +65,7 @@ impl PolicySet {
     pub fn of(config: Config, files: &dyn Files, folder: &str) -> PolicySet {
         let sources = Sources::new(files);
         let environment = sources.environment(&config, folder);
-        let named_at = config.named_at;
+        let (named_at, mut params_at) = (config.named_at, config.params_at);
         let policies = config
             .policies
             .into_iter()
@@ -71,6 +73,7 @@ impl PolicySet {
                 unit: sources
                     .unit(folder, &policy.source)
                     .map_err(|error| error.at_place(named_at.get(&policy.source))),
+                params_at: params_at.remove(&policy.name),
                 name: policy.name,
                 level: policy.enforcement_level,
                 description: policy.description,
@@ -115,6 +118,25 @@ impl PolicySet {
         mistakes.sort_by_cached_key(ToString::to_string);
         mistakes.dedup_by_key(|mistake| mistake.to_string());
         mistakes
+    }
+
+    /// Values that the configuration gives to a policy for parameters that it does not have: a misspelt name,
+    /// and the policy goes by its default. They are not among the [`PolicySet::mistakes`], because sets that
+    /// have been in force with them must not be refused as a whole; whoever writes a set should be.
+    pub fn surplus_params(&self) -> impl Iterator<Item = Error> {
+        self.policies.iter().flat_map(|policy| {
+            let names = policy.params.iter().map(|(name, _)| name.as_str());
+            let errors = policy.unit.as_ref().ok().map(|unit| unknown_params(unit, names));
+            errors.into_iter().flatten().map(|error| error.at_place(policy.params_at.as_ref()))
+        })
+    }
+
+    /// Whether a policy of the set has such a parameter, as far as all of them could be compiled.
+    pub fn may_have_param(&self, name: &str) -> bool {
+        self.policies.iter().any(|policy| match &policy.unit {
+            Ok(unit) => unit.params().any(|(param, _)| param == name),
+            Err(_) => true,
+        })
     }
 
     /// Whether a policy or a module of the set imports this name.
@@ -225,6 +247,30 @@ impl PolicySet {
         let from_files = self.params.iter().chain(&policy.params).cloned();
         from_files.chain(inputs.params.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
     }
+}
+
+impl Config {
+    /// Refuses values that a `policy` block gives for parameters that the compiled policy does not have.
+    pub fn require_params(&self, policy: &PolicyConfig, unit: &Unit) -> Result<(), Error> {
+        let names = policy.params.iter().map(|(name, _)| name.as_str());
+        let error = unknown_params(unit, names).into_iter().next();
+        error.map_or(Ok(()), |error| Err(error.at_place(self.params_at.get(&policy.name))))
+    }
+}
+
+/// The errors of values for parameters that a policy does not have.
+pub(crate) fn unknown_params<'n>(unit: &Unit, given: impl IntoIterator<Item = &'n str>) -> Vec<Error> {
+    let known: Vec<&str> = unit.params().map(|(name, _)| name).collect();
+    let unknown = given.into_iter().filter(|name| !known.contains(name));
+    let error = |name: &str| {
+        let error = Error::config(format!("the policy has no parameter `{name}`"));
+        match nearest(name, known.iter().copied()) {
+            Some(near) => error.note(format!("did you mean `{near}`?")),
+            None if known.is_empty() => error.note("it has none"),
+            None => error.note(format!("it has {}", known.join(", "))),
+        }
+    };
+    unknown.map(error).collect()
 }
 
 /// The value of a parameter given as text: JSON if it is that, the text itself otherwise.

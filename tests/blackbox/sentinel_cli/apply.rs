@@ -87,3 +87,15 @@ fn apply_takes_its_configuration_from_where_it_is_said() {
     desk.write("broken.hcl", "policy \"few\" {\n  enforcement_level = \"hard\"\n}\n");
     desk.run("apply -config=broken.hcl few").ended(2).said("--> broken.hcl:2:");
 }
+
+#[test]
+fn apply_refuses_parameters_that_no_policy_has() {
+    let desk = policies();
+    desk.write("good.hcl", "policy \"few\" {}\npolicy \"other\" {}\n");
+    desk.write("bad.hcl", "policy \"few\" {\n  params = { limits = 7 }\n}\n");
+    desk.run("apply -config=good.hcl -param limit=7").ended(0).shown("Fail - few");
+    desk.run("apply -config=good.hcl -param limits=7").ended(2).said("no policy has a parameter `limits`");
+    for line in ["apply -config=bad.hcl", "apply -config=bad.hcl few"] {
+        desk.run(line).ended(2).said("the policy has no parameter `limits`").said("--> bad.hcl:2:3");
+    }
+}

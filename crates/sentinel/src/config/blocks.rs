@@ -52,6 +52,7 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
             "policy" => {
                 let policy = reader.policy()?;
                 config.named_at.entry(policy.source.clone()).or_insert_with(|| Place::of(source, block.span));
+                reader.note_params(&mut config, &policy.name);
                 config.policies.push(policy);
             }
             "import" => {
@@ -119,11 +120,17 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the settings of an import are.
-    fn settings_span(&self) -> Span {
-        let inner = || self.block.blocks.iter().find(|block| block.kind == "config").map(|block| block.span);
-        let attribute = self.block.attribute("config").map(|(_, span)| span);
-        attribute.or_else(inner).unwrap_or(self.block.span)
+    /// Notes where the block has the values of parameters, if it has any.
+    fn note_params(&self, config: &mut Config, policy: &str) {
+        if let Some(span) = self.span_of("params") {
+            config.params_at.insert(policy.to_owned(), Place::of(self.source, span));
+        }
+    }
+
+    /// Where an attribute or an inner block is.
+    fn span_of(&self, name: &str) -> Option<Span> {
+        let inner = || self.block.blocks.iter().find(|block| block.kind == name).map(|block| block.span);
+        self.block.attribute(name).map(|(_, span)| span).or_else(inner)
     }
 
     fn label(&self, what: &str) -> Result<String, Error> {
@@ -283,7 +290,8 @@ impl Reader<'_> {
     /// Refuses what would replace a standard import, and settings that one or a Terraform import does not have.
     fn respects_standard(&self, name: &str, import: &ImportConfig) -> Result<(), Error> {
         if let ImportConfig::Plugin { source: None, config } = import {
-            check_settings(name, config).map_err(|error| error.at(self.source, self.settings_span()))?;
+            check_settings(name, config)
+                .map_err(|error| error.at(self.source, self.span_of("config").unwrap_or(self.block.span)))?;
         }
         let Some(std) = Std::lookup(name) else { return Ok(()) };
         match import {

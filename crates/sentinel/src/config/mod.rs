@@ -121,6 +121,8 @@ pub struct Config {
     pub legacy: bool,
     /// Where each source is named first, by the source.
     pub(crate) named_at: HashMap<String, Place>,
+    /// Where the values for the parameters of a policy are, by its name.
+    pub(crate) params_at: HashMap<String, Place>,
 }
 
 impl Config {
@@ -168,6 +170,7 @@ impl Config {
         for (source, place) in other.named_at {
             self.named_at.entry(source).or_insert(place);
         }
+        self.params_at.extend(other.params_at);
         self.test = self.test.take().or(other.test);
         self.sentinel = self.sentinel.take().or(other.sentinel);
         Ok(())

@@ -1,8 +1,8 @@
 //! Parameters.
 
-use sentinel::{Data, Environment, Outcome, parse_param};
+use sentinel::{Data, Environment, Outcome, PolicySet, Status, TestOptions, parse_param, run_tests};
 
-use crate::support::{run, run_in};
+use crate::support::{MemFiles, host, run, run_in};
 
 fn outcome(source: &str, params: &[(&str, Data)]) -> Outcome {
     run_in(source, &Environment::default(), params).unwrap().outcome
@@ -81,4 +81,50 @@ fn text_of_a_setting_is_json_or_itself() {
     assert_eq!(parse_param("[\"a\"]"), Data::list(["a".into()]));
     assert_eq!(parse_param("\"5\""), "5".into());
     assert_eq!(parse_param("t2.micro"), "t2.micro".into());
+}
+
+/// With a misspelt name the policy would go by its default, and nobody would be told.
+#[test]
+fn a_policy_is_given_only_parameters_that_it_has() {
+    let files = |params: &str| {
+        let config = format!(
+            "policy \"a\" {{\n  params {params}\n}}\npolicy \"b\" {{}}\nparam \"other\" {{ value = 1 }}"
+        );
+        MemFiles::new(&[
+            ("sentinel.hcl", &config),
+            ("a.sentinel", "param limit default 1\nmain = true"),
+            ("b.sentinel", "param other default 1\nmain = true"),
+        ])
+    };
+    let surplus = |params: &str| -> Vec<String> {
+        let set = PolicySet::load(&files(params), "").unwrap();
+        assert!(set.mistakes(&[], &[]).is_empty());
+        set.surplus_params().map(|error| format!("{error}; {}", error.notes().join(" "))).collect()
+    };
+    assert!(surplus("= { limit = 2 }").is_empty());
+    for params in ["= { limits = 2 }", "{\n    limits = 2\n  }"] {
+        assert_eq!(
+            surplus(params),
+            ["sentinel.hcl:2:3: the policy has no parameter `limits`; did you mean `limit`?"]
+        );
+    }
+    assert_eq!(
+        surplus("= { other = 2 }"),
+        ["sentinel.hcl:2:3: the policy has no parameter `other`; it has limit"]
+    );
+    let set = PolicySet::load(&files("= {}"), "").unwrap();
+    assert!(set.may_have_param("other") && !set.may_have_param("others"));
+}
+
+#[test]
+fn a_case_is_warned_about_parameters_that_its_policy_does_not_have() {
+    let files = MemFiles::new(&[
+        ("p.sentinel", "param limit default 1\nmain = true"),
+        ("test/p/a.hcl", "param \"limits\" { value = 2 }"),
+    ]);
+    let report = run_tests(&files, &[String::new()], &TestOptions::default(), &host()).unwrap();
+    let case = &report.policies[0].cases[0];
+    assert_eq!(case.status, Status::Pass);
+    assert_eq!(case.warnings, ["the policy has no parameter `limits`"]);
+    assert!(report.text(false).contains("warning: the policy has no parameter `limits`"));
 }

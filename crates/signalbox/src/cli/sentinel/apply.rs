@@ -65,6 +65,9 @@ fn one(
         return Err(Failure::usage(format!("the policy has no parameter `{name}`"), help));
     }
     let own = known.map(|known| known.params.as_slice()).unwrap_or_default();
+    if let Some(known) = known {
+        config.require_params(known, &unit)?;
+    }
     let params = config.params.iter().chain(own).cloned().chain(given).collect();
     let environment = sources.environment(config, folder);
     let evaluation =
@@ -99,6 +102,15 @@ fn all(
     let inputs = Inputs { params, ..Inputs::default() };
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     let set = PolicySet::of(config, &DeskFiles, folder);
+    if let Some(name) = inputs.params.keys().filter(|name| !set.may_have_param(name)).min() {
+        return Err(Failure::usage(
+            format!("no policy has a parameter `{name}`"),
+            "the name of a parameter is what stands behind `param` at the top of a policy",
+        ));
+    }
+    if let Some(error) = set.surplus_params().next() {
+        return Err(error.into());
+    }
     let outcome = set.evaluate_on(threads, &inputs, Limits::default(), &DeskHost::new(&args.http_host));
     if output.json {
         output.document(&outcome.json(), false)?;
