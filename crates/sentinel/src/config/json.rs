@@ -18,8 +18,38 @@ fn document(source: &Source) -> Result<Data, Error> {
             .at(source, Span { start, end: start })
     })?;
     match data {
-        Data::Map(_) => Ok(data),
+        Data::Map(_) => Ok(without_comments(&data, None)),
         _ => Err(Error::config("the file must be a JSON object").at(source, Span::default())),
+    }
+}
+
+/// How many labels blocks of a kind have; none for what is no kind of block.
+fn labels_of(kind: &str) -> Option<usize> {
+    match kind {
+        "policy" | "module" | "mock" | "param" | "global" => Some(1),
+        "import" => Some(2),
+        "test" | "sentinel" => Some(0),
+        _ => None,
+    }
+}
+
+/// The document without its members `//`, which are comments wherever a block or its labels stand; those of
+/// values are values. `deeper`: how many objects of labels are between here and the block.
+fn without_comments(data: &Data, deeper: Option<usize>) -> Data {
+    let inner = |name: &str, value: &Data| match deeper {
+        None => labels_of(name).map_or_else(|| value.clone(), |labels| without_comments(value, Some(labels))),
+        Some(0) => value.clone(),
+        Some(labels) => without_comments(value, Some(labels - 1)),
+    };
+    match data {
+        Data::Map(map) => {
+            let members = map.entries().iter().filter(|(key, _)| key.as_str() != Some("//"));
+            Data::map(
+                members.map(|(key, value)| (key.clone(), inner(key.as_str().unwrap_or_default(), value))),
+            )
+        }
+        Data::List(items) => Data::list(items.iter().map(|item| without_comments(item, deeper))),
+        other => other.clone(),
     }
 }
 
@@ -51,6 +81,14 @@ fn is_legacy(data: &Data) -> bool {
 
 fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
     let error = |message: String| Error::config(message).at(source, Span::default());
+    // in one form it is what stands in for an import or the value of a parameter, in the other it is around it
+    let mixed = |what: &str| {
+        error(format!("{what} is of the form of 0.16 and later, and other parts of the file of the one before"))
+            .note("write all as later: \"param\": {\"p\": {\"value\": 1}}, \"test\": {\"rules\": {\"main\": true}}, \"import\": {\"module\": {\"m\": {\"source\": \"…\"}}}")
+    };
+    let has_only = |value: &Data, names: &[&str]| {
+        value.entries().len() == 1 && names.iter().any(|name| value.get(name).is_some())
+    };
     let mut config = Config { legacy: true, ..Config::default() };
     for (key, value) in data.entries() {
         let key = key.as_str().unwrap_or_default();
@@ -58,6 +96,9 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
         match key {
             "mock" | "mocks" => {
                 for (name, mock) in members {
+                    if has_only(&mock, &["module", "data"]) {
+                        return Err(mixed(&format!("the mock `{name}`")));
+                    }
                     let mock = match &mock {
                         Data::Str(path) => Mock::Module { source: path.to_text().into_owned() },
                         other => Mock::Data(other.clone()),
@@ -74,8 +115,16 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
                     config.imports.push((name, ImportConfig::Module { source: path.to_owned() }));
                 }
             }
-            "param" | "params" => config.params.extend(members),
-            "global" | "globals" => config.globals.extend(members),
+            "param" | "params" | "global" | "globals" => {
+                if let Some((name, _)) = members.iter().find(|(_, value)| has_only(value, &["value"])) {
+                    return Err(mixed(&format!("the {} `{name}`", key.trim_end_matches('s'))));
+                }
+                let values = if key.starts_with('p') { &mut config.params } else { &mut config.globals };
+                values.extend(members);
+            }
+            "test" if has_only(value, &["rules"]) && matches!(value.get("rules"), Some(Data::Map(_))) => {
+                return Err(mixed("the test"));
+            }
             "test" => config.test = Some(members),
             "imports" | "plugins" => {
                 for (name, plugin) in members {
@@ -105,14 +154,8 @@ fn to_blocks(source: &Source, data: &Data) -> Result<Block, Error> {
     let mut root = empty("", Vec::new());
     for (key, value) in data.entries() {
         let kind = key.as_str().unwrap_or_default();
-        let labels = match kind {
-            "policy" | "module" | "mock" | "param" | "global" => 1,
-            "import" => 2,
-            "test" | "sentinel" => 0,
-            other => {
-                return Err(Error::config(format!("unknown key `{other}`")).at(source, Span::default()));
-            }
-        };
+        let labels = labels_of(kind)
+            .ok_or_else(|| Error::config(format!("unknown key `{kind}`")).at(source, Span::default()))?;
         labelled(source, &mut root, kind, labels, Vec::new(), value)?;
     }
     Ok(root)

@@ -243,6 +243,46 @@ fn json_of_before_0_16() {
     assert_eq!(config.test.unwrap(), [("main".to_owned(), Data::Bool(false))]);
 }
 
+/// One bare value would make the module of a mock the data that it stands in with.
+#[test]
+fn json_of_two_forms_is_refused() {
+    for (text, what) in [
+        (r#"{"mock": {"m": {"module": {"source": "m.sentinel"}}}, "param": {"p": 5}}"#, "the mock `m`"),
+        (r#"{"mock": {"m": {"data": {"x": 1}}}, "test": {"main": false}}"#, "the mock `m`"),
+        (r#"{"mock": {"m": "m.sentinel"}, "param": {"p": {"value": 5}}}"#, "the param `p`"),
+        (r#"{"mock": {"m": "m.sentinel"}, "global": {"g": {"value": 5}}}"#, "the global `g`"),
+        (r#"{"mock": {"m": "m.sentinel"}, "test": {"rules": {"main": false}}}"#, "the test"),
+    ] {
+        let error = Config::parse("case.json", text).unwrap_err();
+        assert_eq!(
+            error.message(),
+            format!("{what} is of the form of 0.16 and later, and other parts of the file of the one before")
+        );
+    }
+}
+
+#[test]
+fn a_key_of_two_slashes_in_json_is_a_comment() {
+    let config = Config::parse(
+        "sentinel.json",
+        r#"{
+            "//": "all",
+            "policy": {"//": "first", "a": {"//": "why", "params": {"//": "a value"}}},
+            "import": {"module": {"//": "x", "m": {"//": "x", "source": "m.sentinel"}}},
+            "mock": {"x": {"//": "x", "data": {"//": 1}}},
+            "param": {"p": {"//": "x", "value": 3}},
+            "test": {"//": "x", "rules": {"main": true}}
+        }"#,
+    )
+    .unwrap();
+    assert!(!config.legacy);
+    assert_eq!((config.policies.len(), config.imports.len(), config.params.len()), (1, 1, 1));
+    assert_eq!(config.policies[0].params, [("//".to_owned(), "a value".into())]);
+    assert!(matches!(&config.mocks[0].1, Mock::Data(data) if data.get("//").is_some()));
+    let old = Config::parse("c.json", r#"{"//": "x", "param": {"//": "y", "p": 3}}"#).unwrap();
+    assert_eq!(old.params, [("p".to_owned(), Data::Int(3))]);
+}
+
 #[test]
 fn broken_json_is_refused_with_its_place() {
     let error = Config::parse("case.json", "{\n  \"mock\": \n}").unwrap_err();
