@@ -18,7 +18,7 @@ pub(super) fn parse(source: &Source) -> Result<Config, Error> {
 }
 
 /// The blocks of a file, each of which is there once.
-fn readers<'b>(source: &'b Source, root: &'b Block) -> Result<Vec<Reader<'b>>, Error> {
+pub(super) fn readers<'b>(source: &'b Source, root: &'b Block) -> Result<Vec<Reader<'b>>, Error> {
     if let Some((name, _, span)) = root.attributes.first() {
         return Err(Error::config(format!("`{name}` cannot stand at the top of the file"))
             .note("the file consists of blocks: policy, import, module, mock, param, global, test, sentinel")
@@ -48,6 +48,7 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
     for reader in readers(source, root)? {
         let block = reader.block;
         reader.note_sources(&mut config);
+        config.headers.insert(header(&block.kind, block.labels.iter().map(String::as_str)));
         match block.kind.as_str() {
             "policy" => {
                 let policy = reader.policy()?;
@@ -86,22 +87,22 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
     Ok(config)
 }
 
-struct Reader<'b> {
-    source: &'b Source,
-    block: &'b Block,
+pub(super) struct Reader<'b> {
+    pub(super) source: &'b Source,
+    pub(super) block: &'b Block,
 }
 
 impl Reader<'_> {
-    fn error(&self, message: impl Into<String>) -> Error {
+    pub(super) fn error(&self, message: impl Into<String>) -> Error {
         self.error_at(self.block.span, message)
     }
 
-    fn error_at(&self, span: Span, message: impl Into<String>) -> Error {
+    pub(super) fn error_at(&self, span: Span, message: impl Into<String>) -> Error {
         Error::config(message).at(self.source, span)
     }
 
     /// Notes where the block, the module in a mock or the settings of an import name a file.
-    fn note_sources(&self, config: &mut Config) {
+    pub(super) fn note_sources(&self, config: &mut Config) {
         let mut note = |path: &Data, span| {
             if let Some(path) = path.as_str() {
                 config.named_at.entry(path.to_owned()).or_insert_with(|| Place::of(self.source, span));
@@ -121,19 +122,19 @@ impl Reader<'_> {
     }
 
     /// Notes where the block has the values of parameters, if it has any.
-    fn note_params(&self, config: &mut Config, policy: &str) {
+    pub(super) fn note_params(&self, config: &mut Config, policy: &str) {
         if let Some(span) = self.span_of("params") {
             config.params_at.insert(policy.to_owned(), Place::of(self.source, span));
         }
     }
 
     /// Where an attribute or an inner block is.
-    fn span_of(&self, name: &str) -> Option<Span> {
+    pub(super) fn span_of(&self, name: &str) -> Option<Span> {
         let inner = || self.block.blocks.iter().find(|block| block.kind == name).map(|block| block.span);
         self.block.attribute(name).map(|(_, span)| span).or_else(inner)
     }
 
-    fn label(&self, what: &str) -> Result<String, Error> {
+    pub(super) fn label(&self, what: &str) -> Result<String, Error> {
         match &self.block.labels[..] {
             [label] => Ok(label.clone()),
             labels => Err(self.error(format!(
@@ -153,7 +154,7 @@ impl Reader<'_> {
 
     /// Refuses attributes and inner blocks that the block does not know, and what is there twice: what
     /// was not looked at could be what somebody relies on.
-    fn only(&self, attributes: &[&str], blocks: &[&str]) -> Result<(), Error> {
+    pub(super) fn only(&self, attributes: &[&str], blocks: &[&str]) -> Result<(), Error> {
         for (name, _, span) in &self.block.attributes {
             if !attributes.contains(&name.as_str()) {
                 return Err(self.unknown(*span, name, attributes));
@@ -185,7 +186,7 @@ impl Reader<'_> {
         }
     }
 
-    fn text(&self, name: &str) -> Result<Option<String>, Error> {
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Error> {
         match self.block.attribute(name) {
             None => Ok(None),
             Some((Data::Str(text), _)) => Ok(Some(text.to_text().into_owned())),
@@ -197,7 +198,7 @@ impl Reader<'_> {
         self.text(name)?.ok_or_else(|| self.error(format!("a `{}` block needs `{name}`", self.block.kind)))
     }
 
-    fn pairs(&self, name: &str) -> Result<Vec<(String, Data)>, Error> {
+    pub(super) fn pairs(&self, name: &str) -> Result<Vec<(String, Data)>, Error> {
         match self.block.attribute(name) {
             Some((data @ Data::Map(_), _)) => Ok(pairs(data)),
             Some((_, span)) => Err(self.error_at(span, format!("`{name}` must be a map"))),
@@ -213,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    fn policy(&self) -> Result<PolicyConfig, Error> {
+    pub(super) fn policy(&self) -> Result<PolicyConfig, Error> {
         let name = self.label("the name of the policy")?;
         self.only(&["source", "enforcement_level", "params", "description"], &["params"])?;
         let enforcement_level = match self.block.attribute("enforcement_level") {
@@ -228,7 +229,7 @@ impl Reader<'_> {
         Ok(PolicyConfig { name, source, enforcement_level, description, params: self.pairs("params")? })
     }
 
-    fn import(&self, warnings: &mut Vec<String>) -> Result<(String, ImportConfig), Error> {
+    pub(super) fn import(&self, warnings: &mut Vec<String>) -> Result<(String, ImportConfig), Error> {
         let (kind, name) = match &self.block.labels[..] {
             [kind, name] => (kind.as_str(), name.clone()),
             // before 0.19 an import was always a plugin
@@ -242,25 +243,11 @@ impl Reader<'_> {
             }
             "static" => {
                 self.only(&["source", "format"], &[])?;
-                match self.required("format")?.as_str() {
-                    "json" => {}
-                    other => {
-                        return Err(self.error(format!("the format `{other}` is unknown; it must be `json`")));
-                    }
-                }
+                self.static_format(&self.required("format")?)?;
                 ImportConfig::Static { source: self.required("source")? }
             }
             "plugin" => {
-                self.only(&["source", "path", "args", "env", "config"], &["config"])?;
-                let source = match self.text("source")? {
-                    Some(source) => Some(source),
-                    None => self.text("path")?,
-                };
-                if source.is_some() {
-                    warnings.push(format!("the plugin `{name}` is a program, and programs are not run"));
-                }
-                let config =
-                    Data::map(self.pairs("config")?.into_iter().map(|(k, v)| (k.as_str().to_owned(), v)));
+                let (source, config) = self.plugin(&name, warnings)?;
                 ImportConfig::Plugin { source, config }
             }
             other => {
@@ -272,7 +259,31 @@ impl Reader<'_> {
         Ok((name, import))
     }
 
-    fn module(&self) -> Result<(String, String), Error> {
+    /// The program and the settings of a plugin.
+    pub(super) fn plugin(
+        &self,
+        name: &str,
+        warnings: &mut Vec<String>,
+    ) -> Result<(Option<String>, Data), Error> {
+        self.only(&["source", "path", "args", "env", "config"], &["config"])?;
+        let source = match self.text("source")? {
+            Some(source) => Some(source),
+            None => self.text("path")?,
+        };
+        if source.is_some() {
+            warnings.push(format!("the plugin `{name}` is a program, and programs are not run"));
+        }
+        Ok((source, Data::map(self.pairs("config")?)))
+    }
+
+    pub(super) fn static_format(&self, format: &str) -> Result<(), Error> {
+        match format {
+            "json" => Ok(()),
+            other => Err(self.error(format!("the format `{other}` is unknown; it must be `json`"))),
+        }
+    }
+
+    pub(super) fn module(&self) -> Result<(String, String), Error> {
         let name = self.label("the name of the module")?;
         self.only(&["source"], &[])?;
         Ok((name, self.required("source")?))
@@ -288,7 +299,7 @@ impl Reader<'_> {
     }
 
     /// Refuses what would replace a standard import, and settings that one or a Terraform import does not have.
-    fn respects_standard(&self, name: &str, import: &ImportConfig) -> Result<(), Error> {
+    pub(super) fn respects_standard(&self, name: &str, import: &ImportConfig) -> Result<(), Error> {
         if let ImportConfig::Plugin { source: None, config } = import {
             check_settings(name, config)
                 .map_err(|error| error.at(self.source, self.span_of("config").unwrap_or(self.block.span)))?;
@@ -304,7 +315,7 @@ impl Reader<'_> {
         }
     }
 
-    fn mock(&self) -> Result<Mock, Error> {
+    pub(super) fn mock(&self) -> Result<Mock, Error> {
         self.only(&["data", "module"], &["module"])?;
         let inner = self.block.blocks.first();
         if let Some((data, span)) = self.block.attribute("data") {
@@ -328,7 +339,7 @@ impl Reader<'_> {
         Err(self.error("a `mock` block needs `data` or a `module` block with a `source`"))
     }
 
-    fn value(&self) -> Result<Data, Error> {
+    pub(super) fn value(&self) -> Result<Data, Error> {
         self.only(&["value"], &[])?;
         match self.block.attribute("value") {
             Some((value, _)) => Ok(value.clone()),
@@ -336,13 +347,13 @@ impl Reader<'_> {
         }
     }
 
-    fn test(&self) -> Result<Vec<(String, Data)>, Error> {
+    pub(super) fn test(&self) -> Result<Vec<(String, Data)>, Error> {
         self.unlabelled()?;
         self.only(&["rules"], &["rules"])?;
         self.pairs("rules")
     }
 
-    fn whole(&self) -> Result<Data, Error> {
+    pub(super) fn whole(&self) -> Result<Data, Error> {
         self.unlabelled()?;
         let attributes = self.block.attributes.iter().map(|(name, data, _)| (name.clone(), data.clone()));
         let blocks = self.block.blocks.iter().map(|block| {
@@ -355,71 +366,11 @@ impl Reader<'_> {
     }
 }
 
+/// What makes two blocks of different files the same: type and labels.
+pub(super) fn header<'l>(kind: &'l str, labels: impl IntoIterator<Item = &'l str>) -> Vec<String> {
+    std::iter::once(kind).chain(labels).map(str::to_owned).collect()
+}
+
 pub(super) fn pairs(data: &Data) -> Vec<(String, Data)> {
     data.entries().iter().map(|(key, value)| (show::show_key(key), value.clone())).collect()
-}
-
-/// Applies an override file: attributes of its blocks replace those of the blocks with the same type
-/// and labels, which must exist; only `test` may be new.
-pub(super) fn merge(config: &mut Config, source: &Source, root: &Block) -> Result<(), Error> {
-    for reader in readers(source, root)? {
-        let block = reader.block;
-        let unknown = || reader.error("an override file can only change what is defined already");
-        reader.note_sources(config);
-        match block.kind.as_str() {
-            "policy" => {
-                let name = reader.label("the name of the policy")?;
-                let change = reader.policy()?;
-                let policy =
-                    config.policies.iter_mut().find(|known| known.name == name).ok_or_else(unknown)?;
-                if block.attribute("source").is_some() {
-                    policy.source = change.source;
-                }
-                if block.attribute("enforcement_level").is_some() {
-                    policy.enforcement_level = change.enforcement_level;
-                }
-                if block.attribute("description").is_some() {
-                    policy.description = change.description;
-                }
-                for (name, value) in change.params {
-                    set(&mut policy.params, name, value);
-                }
-            }
-            "import" | "module" => {
-                let (name, change) = match block.kind.as_str() {
-                    "import" => reader.import(&mut config.warnings)?,
-                    _ => {
-                        let (name, source) = reader.module()?;
-                        (name, ImportConfig::Module { source })
-                    }
-                };
-                reader.respects_standard(&name, &change)?;
-                let known =
-                    config.imports.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?;
-                known.1 = change;
-            }
-            "mock" => {
-                let name = reader.label("the name of an import")?;
-                let change = reader.mock()?;
-                config.mocks.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?.1 = change;
-            }
-            "param" | "global" => {
-                let name = reader.label("a name")?;
-                let value = reader.value()?;
-                let values = if block.kind == "param" { &mut config.params } else { &mut config.globals };
-                values.iter_mut().find(|(known, _)| *known == name).ok_or_else(unknown)?.1 = value;
-            }
-            "test" => config.test = Some(reader.test()?),
-            "sentinel" => config.sentinel = Some(reader.whole()?),
-            other => return Err(reader.error(format!("unknown block `{other}`"))),
-        }
-    }
-    Ok(())
-}
-
-fn set(values: &mut Vec<(String, Data)>, name: String, value: Data) {
-    match values.iter_mut().find(|(known, _)| *known == name) {
-        Some(known) => known.1 = value,
-        None => values.push((name, value)),
-    }
 }

@@ -1,9 +1,9 @@
 //! Configurations in JSON: the form that mirrors HCL, and the one of before 0.16.
 
-use super::blocks::{pairs, read};
+use super::blocks::{header, pairs, read};
 use super::plan::check_settings;
 use super::tree::Block;
-use super::{Config, ImportConfig, Mock};
+use super::{Config, ImportConfig, Mock, names_of};
 use crate::error::{Error, ErrorKind};
 use crate::imports::Std;
 use crate::source::{Source, Span};
@@ -146,6 +146,18 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
             other => return Err(error(format!("unknown key `{other}`"))),
         }
     }
+    let names = [
+        ("mock", names_of(&config.mocks)),
+        ("param", names_of(&config.params)),
+        ("global", names_of(&config.globals)),
+    ];
+    for (kind, names) in names {
+        config.headers.extend(names.iter().map(|name| header(kind, [name.as_str()])));
+    }
+    config.headers.extend(config.imports.iter().map(|(name, import)| match import {
+        ImportConfig::Module { .. } => header("module", [name.as_str()]),
+        _ => header("import", ["plugin", name]),
+    }));
     Ok(config)
 }
 

@@ -5,6 +5,7 @@
 mod blocks;
 mod json;
 mod nesting;
+mod overrides;
 pub(crate) mod plan;
 mod tree;
 
@@ -123,6 +124,8 @@ pub struct Config {
     pub(crate) named_at: HashMap<String, Place>,
     /// Where the values for the parameters of a policy are, by its name.
     pub(crate) params_at: HashMap<String, Place>,
+    /// Type and labels of each block, which override files name.
+    pub(crate) headers: HashSet<Vec<String>>,
 }
 
 impl Config {
@@ -139,12 +142,13 @@ impl Config {
         if name.ends_with(".json") { json::parse(&source) } else { blocks::parse(&source) }
     }
 
-    /// Merges an override file: its blocks change attributes of blocks that exist already.
+    /// Merges an override file: what its blocks have replaces what the blocks of the same type and labels have,
+    /// which must exist already.
     pub fn override_with(&mut self, name: &str, text: &str) -> Result<(), Error> {
         let source = Source::new(name, text);
         let overrides =
             if name.ends_with(".json") { json::overrides(&source)? } else { tree::parse_hcl(&source)? };
-        blocks::merge(self, &source, &overrides)
+        overrides::merge(self, &source, &overrides)
     }
 
     /// Adds another file of the same folder: all `.hcl` files of it are one configuration.
@@ -171,6 +175,7 @@ impl Config {
             self.named_at.entry(source).or_insert(place);
         }
         self.params_at.extend(other.params_at);
+        self.headers.extend(other.headers);
         self.test = self.test.take().or(other.test);
         self.sentinel = self.sentinel.take().or(other.sentinel);
         Ok(())
