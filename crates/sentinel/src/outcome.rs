@@ -1,6 +1,7 @@
 //! Results of a policy set: as text in the form of the policy check's log, and as JSON.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -108,30 +109,23 @@ impl SetOutcome {
         out
     }
 
-    /// The outcome as JSON: what the `sentinel` member of a policy check's result has.
+    /// The outcome as JSON, in the form of `sentinel apply -json` since 0.25. Durations are in milliseconds.
     pub fn json(&self) -> Json {
         let policies: Vec<Json> = self
             .policies
             .iter()
             .map(|policy| {
-                let outcome = &policy.evaluation.outcome;
-                let error = outcome.error();
-                json!({
-                    "policy": policy.name,
-                    "enforcement-level": policy.level.name(),
-                    "result": outcome.passed(),
-                    "allowed-failure": policy.level == EnforcementLevel::Advisory,
-                    "can-override": policy.level != EnforcementLevel::HardMandatory,
-                    "error": error.as_ref().map(ToString::to_string),
-                    "duration": policy.evaluation.duration.as_millis() as u64,
-                    "trace": trace_json(&policy.evaluation.trace, Some(outcome.passed()), error.as_ref()),
-                })
+                let mut json = policy.evaluation.json();
+                json["policy"] = json!(policy.name);
+                json["enforcement_level"] = json!(policy.level.name());
+                json
             })
             .collect();
+        let duration: Duration = self.policies.iter().map(|policy| policy.evaluation.duration).sum();
         json!({
             "result": self.result(),
-            "can-override": self.can_override(),
             "error": Json::Null,
+            "duration": duration.as_millis() as u64,
             "policies": policies,
         })
     }
@@ -143,7 +137,6 @@ impl Evaluation {
         let error = self.outcome.error();
         json!({
             "result": self.outcome.passed(),
-            "value": self.outcome.value(),
             "error": error.as_ref().map(ToString::to_string),
             "duration": self.duration.as_millis() as u64,
             "trace": trace_json(&self.trace, Some(self.outcome.passed()), error.as_ref()),

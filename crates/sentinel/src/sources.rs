@@ -220,7 +220,8 @@ fn kept<T: Clone>(
     made
 }
 
-fn is_remote(source: &str) -> bool {
+/// Whether a source is none of the files of a set.
+pub(crate) fn is_remote(source: &str) -> bool {
     source.contains("://") || source.contains("::") || source.starts_with("git@")
 }
 

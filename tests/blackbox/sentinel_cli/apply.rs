@@ -15,7 +15,7 @@ fn apply_evaluates_one_policy() {
         .shown("FALSE - few.sentinel:4:1 - Rule \"few\"");
     let json = desk.run("apply -json -param=limit=7 few.sentinel").ended(1).json();
     assert_eq!(json["result"], false);
-    assert_eq!(json["trace"]["rules"]["few"]["value"], false);
+    assert_eq!(json["policies"][0]["trace"]["rules"]["few"]["value"], false);
     desk.run("apply -param limits=7 few.sentinel")
         .ended(2)
         .said("the policy has no parameter `limits`")
@@ -98,4 +98,77 @@ fn apply_refuses_parameters_that_no_policy_has() {
     for line in ["apply -config=bad.hcl", "apply -config=bad.hcl few"] {
         desk.run(line).ended(2).said("the policy has no parameter `limits`").said("--> bad.hcl:2:3");
     }
+}
+
+#[test]
+fn apply_as_json_has_the_reference_form_for_one_policy_and_for_all() {
+    let desk = policies();
+    desk.write("sentinel.hcl", "policy \"few\" {\n  enforcement_level = \"soft-mandatory\"\n}\n");
+    desk.write("odd.hcl", "import \"plugin\" \"p\" {\n  source = \"/bin/p\"\n}\n");
+    for line in ["apply -json", "apply -json few", "apply -json few.sentinel"] {
+        let json = desk.run(line).ended(0).json();
+        let members: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(members, ["duration", "error", "policies", "result", "warnings"], "{line}");
+        assert_eq!(json["result"], true);
+        assert_eq!(json["policies"][0]["result"], true);
+        assert_eq!(json["policies"][0]["trace"]["rules"]["few"]["value"], true);
+        assert!(json["warnings"][0].as_str().unwrap().contains("programs are not run"), "{json}");
+    }
+    let levels = |line: &str| desk.run(line).ended(1).json()["policies"][0]["enforcement_level"].clone();
+    assert_eq!(levels("apply -json -param limit=7"), "soft-mandatory");
+    assert_eq!(levels("apply -json -param limit=7 few"), "soft-mandatory");
+    assert_eq!(levels("apply -json -param limit=7 few.sentinel"), "advisory");
+    // of one policy the result is its own: its level is for a set
+    assert_eq!(desk.run("apply -json -param limit=7 few.sentinel").json()["result"], false);
+
+    desk.write("broken.sentinel", "main = \n");
+    for (line, code, error) in [
+        ("apply -json broken.sentinel", 1, "broken.sentinel:2:1: expected an expression"),
+        ("apply -json gone.sentinel", 2, "cannot read `gone.sentinel`"),
+        ("apply -json -param x=1 few.sentinel", 2, "the policy has no parameter `x`"),
+    ] {
+        let json = desk.run(line).ended(code).said(error).json();
+        assert!(json["error"].as_str().unwrap().contains(error), "{json}");
+        assert_eq!((&json["result"], &json["policies"]), (&false.into(), &serde_json::json!([])));
+    }
+}
+
+/// The reference takes sources as relative to the working directory.
+#[test]
+fn what_is_not_beside_the_configuration_is_in_the_working_directory() {
+    let desk = Desk::new(&[
+        (
+            "etc/c.hcl",
+            "policy \"p\" {\n  source = \"p.sentinel\"\n}\nmodule \"m\" {\n  source = \"m.sentinel\"\n}\n",
+        ),
+        ("p.sentinel", "import \"m\"\nmain = rule { m.x is 1 }\n"),
+        ("etc/m.sentinel", "x = 1\n"),
+    ]);
+    desk.run("apply -config=etc/c.hcl").ended(0);
+    desk.run("apply -config=etc/c.hcl p").ended(0);
+    desk.run("apply -config=etc/c.hcl p.sentinel").ended(0);
+    desk.write("m.sentinel", "x = 2\n");
+    desk.run("apply -config=etc/c.hcl")
+        .ended(2)
+        .said("`m.sentinel` is `etc/m.sentinel` beside the configuration and `m.sentinel` in the working directory")
+        .said("--> etc/c.hcl:5:3");
+    std::fs::remove_file(desk.path("m.sentinel")).unwrap();
+    std::os::unix::fs::symlink("etc/m.sentinel", desk.path("m.sentinel")).unwrap();
+    desk.run("apply -config=etc/c.hcl").ended(0);
+    std::fs::remove_file(desk.path("p.sentinel")).unwrap();
+    desk.run("apply -config=etc/c.hcl").ended(0).shown("cannot read `etc/p.sentinel`");
+}
+
+#[test]
+fn the_environment_gives_parameters_too() {
+    let desk = policies();
+    desk.write("sentinel.hcl", "policy \"few\" {\n  params = { limit = 1 }\n}\n");
+    let given = |line: &str| {
+        let mut command = desk.command(line);
+        Done::of(command.env("SENTINEL_PARAM_limit", "7").env("SENTINEL_PARAM_of_another", "x"))
+    };
+    given("apply few.sentinel").ended(1);
+    given("apply few").ended(1);
+    given("apply").ended(0).shown("Fail - few (advisory)");
+    given("apply -param limit=1 few").ended(0);
 }

@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Place};
 use crate::source::Source;
+use crate::sources::is_remote;
 use crate::value::Data;
 
 /// What a failed policy means for a run.
@@ -149,6 +150,49 @@ impl Config {
         let overrides =
             if name.ends_with(".json") { json::overrides(&source)? } else { tree::parse_hcl(&source)? };
         overrides::merge(self, &source, &overrides)
+    }
+
+    /// Puts what `place` makes of it in the place of each path of a file. Remote sources stay as they are.
+    pub fn relocate(&mut self, place: impl Fn(&str) -> Result<String, Error>) -> Result<(), Error> {
+        let named_at = &mut self.named_at;
+        let mut relocated = |source: &str| -> Result<String, Error> {
+            if is_remote(source) {
+                return Ok(source.to_owned());
+            }
+            let (path, query) = source.split_at(source.find('?').unwrap_or(source.len()));
+            let named = named_at.get(source).cloned();
+            let path = place(path).map_err(|error| error.at_place(named.as_ref()))? + query;
+            if let Some(named) = named {
+                named_at.entry(path.clone()).or_insert(named);
+            }
+            Ok(path)
+        };
+        for policy in &mut self.policies {
+            policy.source = relocated(&policy.source)?;
+        }
+        for (_, import) in &mut self.imports {
+            match import {
+                ImportConfig::Module { source } | ImportConfig::Static { source } => {
+                    *source = relocated(source)?;
+                }
+                ImportConfig::Plugin { source: None, config } => {
+                    let settings = config.entries().iter().map(|(key, value)| {
+                        let is_path = matches!(key.as_str(), Some(plan::PLAN_PATH | plan::SCHEMAS_PATH));
+                        let path = value.as_str().filter(|_| is_path);
+                        let path = path.map(&mut relocated).transpose()?;
+                        Ok((key.clone(), path.map_or_else(|| value.clone(), Data::from)))
+                    });
+                    *config = Data::map(settings.collect::<Result<Vec<_>, Error>>()?);
+                }
+                ImportConfig::Plugin { .. } => {}
+            }
+        }
+        for (_, mock) in &mut self.mocks {
+            if let Mock::Module { source } = mock {
+                *source = relocated(source)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds another file of the same folder: all `.hcl` files of it are one configuration.

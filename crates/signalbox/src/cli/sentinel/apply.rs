@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use sentinel::{
-    Config, Data, Files as _, Inputs, Limits, PolicySet, Sources, evaluate, find_config, load_config,
-    parse_param, read_config,
+    Config, Data, EnforcementLevel, Error, ErrorKind, Files as _, Inputs, Limits, PolicyOutcome, PolicySet,
+    SetOutcome, Sources, evaluate, find_config, load_config, parse_param, read_config,
 };
+use serde_json::{Value as Json, json};
 
 use super::args::ApplyArgs;
 use super::desk::{DeskFiles, DeskHost};
@@ -15,20 +16,47 @@ use crate::cli::output::Output;
 use crate::cli::paint;
 use crate::cli::safe;
 
+/// What the names of environment variables that are parameters begin with.
+const PARAM_VARIABLE: &str = "SENTINEL_PARAM_";
+
 pub(super) fn run(args: &ApplyArgs, output: Output) -> Result<Exit, Failure> {
+    let mut warnings = Vec::new();
+    let done = apply(args, output, &mut warnings);
+    // a program that reads the document finds in it why there is nothing else
+    if let Err(failure) = &done
+        && output.json
+        && !failure.is_closed_output()
+    {
+        let nothing = SetOutcome::default().json();
+        output.document(&document(nothing, false, Some(failure), &warnings), false)?;
+    }
+    done
+}
+
+fn apply(args: &ApplyArgs, output: Output, warnings: &mut Vec<String>) -> Result<Exit, Failure> {
     let (mut config, folder) = configuration(args.config.as_deref())?;
-    for warning in &config.warnings {
-        output.note(&format!("{} {}", output.notes.with(paint::WAITS, "warning:"), safe::line(warning)));
+    warnings.clone_from(&config.warnings);
+    if !output.json {
+        for warning in warnings.iter() {
+            output.note(&format!("{} {}", output.notes.with(paint::WAITS, "warning:"), safe::line(warning)));
+        }
     }
     for (name, value) in &args.global {
         config.globals.retain(|(known, _)| known != name);
         config.globals.push((name.clone(), parse_param(value)));
     }
-    let params = args.param.iter().map(|(name, value)| (name.clone(), parse_param(value))).collect();
     match &args.policy {
-        Some(policy) => one(policy, &config, &folder, params, args, output),
-        None => all(config, &folder, params, args, output),
+        Some(policy) => one(policy, &config, &folder, args, output, warnings),
+        None => all(config, &folder, args, output, warnings),
     }
+}
+
+/// The outcome as JSON, with what else there is to say.
+fn document(mut outcome: Json, result: bool, failure: Option<&Failure>, warnings: &[String]) -> Json {
+    outcome["result"] = result.into();
+    outcome["error"] = failure.map(Failure::message).into();
+    outcome["warnings"] = if warnings.is_empty() { Json::Null } else { json!(warnings) };
+    outcome
 }
 
 /// The configuration, and the folder that its paths are relative to.
@@ -39,16 +67,47 @@ fn configuration(path: Option<&str>) -> Result<(Config, String), Failure> {
     if Path::new(path).is_dir() {
         return Ok((load_config(&DeskFiles, path)?, path.to_owned()));
     }
-    Ok((read_config(&DeskFiles, path)?, DeskFiles.resolve(path, "..").unwrap_or_default()))
+    let mut config = read_config(&DeskFiles, path)?;
+    let folder = DeskFiles.resolve(path, "..").unwrap_or_default();
+    config.relocate(|source| beside_or_here(&folder, source))?;
+    Ok((config, String::new()))
+}
+
+/// The file that a configuration of a folder names: the one beside it, or else, as with the reference, the one
+/// in the working directory.
+fn beside_or_here(folder: &str, source: &str) -> Result<String, Error> {
+    let beside = DeskFiles.resolve(folder, source).unwrap_or_default();
+    let here = DeskFiles.resolve("", source).unwrap_or_default();
+    match (Path::new(&beside).canonicalize(), Path::new(&here).canonicalize()) {
+        (Ok(one), Ok(other)) if one != other => Err(Error::new(
+            ErrorKind::Config,
+            format!(
+                "`{source}` is `{beside}` beside the configuration and `{here}` in the working directory"
+            ),
+        )
+        .note("remove or rename one of them, or write the path in another way")),
+        (Err(_), Ok(_)) => Ok(here),
+        _ => Ok(beside),
+    }
+}
+
+/// The values of parameters that the environment and, above it, the options give.
+fn params(args: &ApplyArgs) -> HashMap<String, Data> {
+    let variables = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.to_str()?.strip_prefix(PARAM_VARIABLE)?.to_owned();
+        Some((name, parse_param(value.to_str()?)))
+    });
+    let options = args.param.iter().map(|(name, value)| (name.clone(), parse_param(value)));
+    variables.chain(options).collect()
 }
 
 fn one(
     policy: &str,
     config: &Config,
     folder: &str,
-    given: HashMap<String, Data>,
     args: &ApplyArgs,
     output: Output,
+    warnings: &[String],
 ) -> Result<Exit, Failure> {
     let sources = Sources::new(&DeskFiles);
     let known = config.policies.iter().find(|known| known.name == policy);
@@ -56,7 +115,8 @@ fn one(
         Some(known) => sources.unit(folder, &known.source)?,
         None => sources.unit("", policy)?,
     };
-    if let Some(name) = given.keys().find(|name| !unit.params().any(|(param, _)| param == *name)) {
+    let has = |name: &str| unit.params().any(|(param, _)| param == name);
+    if let Some((name, _)) = args.param.iter().find(|(name, _)| !has(name)) {
         let params: Vec<&str> = unit.params().map(|(param, _)| param).collect();
         let help = match params.as_slice() {
             [] => "it has none".to_owned(),
@@ -68,13 +128,17 @@ fn one(
     if let Some(known) = known {
         config.require_params(known, &unit)?;
     }
-    let params = config.params.iter().chain(own).cloned().chain(given).collect();
+    let params = config.params.iter().chain(own).cloned().chain(params(args)).collect();
     let environment = sources.environment(config, folder);
     let evaluation =
         evaluate(&unit, &environment, &params, Limits::default(), &DeskHost::new(&args.http_host));
     let passed = evaluation.outcome.passed();
     if output.json {
-        output.document(&evaluation.json(), false)?;
+        let level = known.map_or_else(EnforcementLevel::default, |known| known.enforcement_level);
+        let outcome =
+            SetOutcome { policies: vec![PolicyOutcome { name: policy.to_owned(), level, evaluation }] };
+        // of one policy it is its own, whatever its level
+        output.document(&document(outcome.json(), passed, None, warnings), false)?;
     } else {
         let mut text = headline(passed, policy, output);
         if args.trace || !passed {
@@ -89,9 +153,9 @@ fn one(
 fn all(
     config: Config,
     folder: &str,
-    params: HashMap<String, Data>,
     args: &ApplyArgs,
     output: Output,
+    warnings: &[String],
 ) -> Result<Exit, Failure> {
     if config.policies.is_empty() {
         return Err(Failure::usage(
@@ -99,10 +163,10 @@ fn all(
             "name one, or a configuration that has some: signalbox sentinel apply -config=sentinel.hcl",
         ));
     }
-    let inputs = Inputs { params, ..Inputs::default() };
+    let inputs = Inputs { params: params(args), ..Inputs::default() };
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     let set = PolicySet::of(config, &DeskFiles, folder);
-    if let Some(name) = inputs.params.keys().filter(|name| !set.may_have_param(name)).min() {
+    if let Some((name, _)) = args.param.iter().find(|(name, _)| !set.may_have_param(name)) {
         return Err(Failure::usage(
             format!("no policy has a parameter `{name}`"),
             "the name of a parameter is what stands behind `param` at the top of a policy",
@@ -113,7 +177,7 @@ fn all(
     }
     let outcome = set.evaluate_on(threads, &inputs, Limits::default(), &DeskHost::new(&args.http_host));
     if output.json {
-        output.document(&outcome.json(), false)?;
+        output.document(&document(outcome.json(), outcome.result(), None, warnings), false)?;
     } else {
         let mut text = String::new();
         for policy in &outcome.policies {

@@ -57,11 +57,13 @@ pub(crate) struct ApplyArgs {
     /// A file, or the name of a policy in the configuration; without it all policies of the configuration
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) policy: Option<String>,
-    /// The configuration: a file, with paths relative to it, or a folder; without it the .hcl files or the
-    /// sentinel.json of the current directory, if there are any
+    /// The configuration: a file, or a folder; without it the .hcl files or the sentinel.json of the current
+    /// directory, if there are any. Paths in it are relative to its folder; what a file names and is not there
+    /// may be in the current directory
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) config: Option<String>,
-    /// The value of a parameter, as JSON or text; wins over the configuration; may be repeated
+    /// The value of a parameter, as JSON or text; may be repeated. It wins over the environment variable
+    /// SENTINEL_PARAM_name, which wins over the configuration
     #[arg(long, value_name = "NAME=VALUE", value_parser = key_value)]
     pub(crate) param: Vec<(String, String)>,
     /// A value in the global scope; likewise
