@@ -172,3 +172,13 @@ fn the_environment_gives_parameters_too() {
     given("apply").ended(0).shown("Fail - few (advisory)");
     given("apply -param limit=1 few").ended(0);
 }
+
+#[test]
+fn apply_says_what_to_do_instead() {
+    let desk = policies();
+    desk.run("apply .").ended(2).said(". is a folder, and no policy").said("apply -config=.");
+    desk.write("needs.sentinel", "param n\nmain = n is 1\n");
+    desk.run("apply needs.sentinel").ended(1).shown("the parameter `n` has no value").said("-param n=…");
+    desk.run("apply -param n=1 needs.sentinel").ended(0);
+    desk.run("apply -nonsense few.sentinel").ended(2).said("unexpected argument '-nonsense' found");
+}

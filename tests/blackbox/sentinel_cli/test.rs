@@ -71,10 +71,32 @@ fn a_test_run_that_tests_nothing_is_no_success() {
     desk.run("test gone.sentinel").ended(2).said("cannot read `gone.sentinel`");
     desk.run("test -run=nobody").ended(2).said("no policy and no case matches `nobody`");
     desk.run("test -run=/nothing").ended(2).said("no policy and no case matches `/nothing`");
-    desk.run("test -run=(").ended(2).said("`(` is no regular expression");
+    desk.run("test -run=(").ended(2).said("error: `(` is no regular expression: unclosed group\n");
     let said: Value = serde_json::from_str(&desk.run("test --json nowhere").ended(2).err).unwrap();
     assert!(said["error"].as_str().unwrap().contains("nowhere"));
     // the reference's answer to a policy that nobody has tested yet
     desk.write("new/p.sentinel", "main = true\n");
     desk.run("test new").ended(0).shown("? - new/p.sentinel [no test files]").said("no test cases");
+}
+
+#[test]
+fn options_are_switched_as_the_reference_is() {
+    let desk = policies();
+    desk.run("test --verbose=true few/good.sentinel").ended(2);
+    desk.run("test -run=few/good --verbose=true").ended(0).shown("Rule \"main\"");
+    desk.run("test -run=few/good -verbose=0 -json=F").ended(0);
+    assert!(desk.run("test -run=few/good -json=1").ended(0).json().is_object());
+    desk.run("test -color few.sentinel -run=few/good").ended(0).shown("\u{1b}[32mPASS\u{1b}[0m");
+}
+
+#[test]
+fn a_case_may_take_as_long_as_is_said() {
+    let desk = Desk::new(&[
+        ("p.sentinel", "l = range(5000)\nx = 0\nfor l as i { for l as j { x = x + 1 } }\nmain = true\n"),
+        ("test/p/a.hcl", ""),
+    ]);
+    desk.run("test -timeout=1ms").ended(1).shown("the policy ran longer than 0.001 seconds");
+    desk.run("test -timeout=5").ended(2).said("it is written as 30s, 5m or 1m30s");
+    desk.run("test -timeout=0s").ended(2);
+    policies().run("test -timeout 1m30s other.sentinel").ended(0);
 }

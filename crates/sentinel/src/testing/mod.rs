@@ -2,7 +2,7 @@
 
 mod report;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -140,9 +140,11 @@ pub fn run_tests(
     let filter = Filter::new(options.run.as_deref())?;
     let sources = Sources::new(files);
     let mut policies = Vec::new();
+    let mut seen = HashSet::new();
     for path in paths {
         for policy in policies_at(files, path)? {
-            if filter.policy(name_of(&policy)) {
+            // a folder and a policy in it may both be named
+            if filter.policy(name_of(&policy)) && seen.insert(policy.clone()) {
                 let report = test_policy(&sources, &policy, &filter, options.limits, host);
                 // a policy of which no case was asked for is not one without cases
                 if filter.case.is_none() || report.status() != Status::None {
@@ -163,7 +165,9 @@ impl Filter {
     fn new(pattern: Option<&str>) -> Result<Filter, Error> {
         let regex = |text: &str| {
             let built = crate::regexp::translate(text)
-                .and_then(|text| Regex::new(&text).map_err(|error| error.to_string()));
+                .and_then(|text| Regex::new(&text).map_err(|error| error.to_string()))
+                // the last of its lines says what, those before draw where
+                .map_err(|error| error.lines().last().unwrap_or_default().replacen("error: ", "", 1));
             built.map_err(|why| {
                 Error::new(ErrorKind::Config, format!("`{text}` is no regular expression: {why}"))
             })

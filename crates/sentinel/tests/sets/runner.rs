@@ -308,3 +308,18 @@ fn prints_are_shown_with_a_failing_case() {
     let report = run(&[("p.sentinel", "print(\"hello\")\nmain = rule { false }"), ("test/p/a.hcl", "")]);
     assert!(report.text(false).contains("logs:\n      hello\n"), "{}", report.text(false));
 }
+
+#[test]
+fn a_policy_that_is_named_twice_is_tested_once() {
+    let files = MemFiles::new(&[("p.sentinel", "main = true"), ("test/p/a.hcl", "")]);
+    let paths = [String::new(), "p.sentinel".to_owned()];
+    let report = run_tests(&files, &paths, &TestOptions::default(), &host()).unwrap();
+    assert_eq!(report.policies.len(), 1);
+}
+
+#[test]
+fn a_pattern_that_is_none_is_refused_in_one_line() {
+    let options = TestOptions { run: Some("(".into()), ..TestOptions::default() };
+    let error = run_tests(&MemFiles::new(&[]), &[String::new()], &options, &host()).unwrap_err();
+    assert_eq!(error.message(), "`(` is no regular expression: unclosed group");
+}

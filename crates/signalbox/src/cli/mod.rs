@@ -86,7 +86,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Understands the command line.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(sentinel::one_dash::with_two_dashes(Cli::command, arguments))
+    Cli::try_parse_from(sentinel::one_dash::with_two_dashes(Cli::command, arguments)?)
 }
 
 /// A command that asks a daemon.

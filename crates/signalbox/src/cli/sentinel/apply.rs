@@ -113,6 +113,14 @@ fn one(
     let known = config.policies.iter().find(|known| known.name == policy);
     let unit = match known {
         Some(known) => sources.unit(folder, &known.source)?,
+        None if Path::new(policy).is_dir() => {
+            return Err(Failure::usage(
+                format!("{policy} is a folder, and no policy"),
+                format!(
+                    "all policies of its configuration are evaluated by: signalbox sentinel apply -config={policy}"
+                ),
+            ));
+        }
         None => sources.unit("", policy)?,
     };
     let has = |name: &str| unit.params().any(|(param, _)| param == name);
@@ -128,7 +136,8 @@ fn one(
     if let Some(known) = known {
         config.require_params(known, &unit)?;
     }
-    let params = config.params.iter().chain(own).cloned().chain(params(args)).collect();
+    let params: HashMap<String, Data> =
+        config.params.iter().chain(own).cloned().chain(params(args)).collect();
     let environment = sources.environment(config, folder);
     let evaluation =
         evaluate(&unit, &environment, &params, Limits::default(), &DeskHost::new(&args.http_host));
@@ -146,6 +155,9 @@ fn one(
             text.push_str(&safe::text(&evaluation.text()));
         }
         output.print(&text)?;
+        for (name, _) in unit.params().filter(|(name, needed)| *needed && !params.contains_key(*name)) {
+            output.note(&format!("a value can be given by: -param {}=…", safe::line(name)));
+        }
     }
     Ok(exit(passed))
 }

@@ -1,8 +1,10 @@
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{ArgAction, Args, Subcommand, ValueHint};
 use config::HttpHost;
 
+use super::duration;
 use crate::cli::args::run_id;
 
 #[derive(Debug, Subcommand)]
@@ -50,6 +52,9 @@ pub(crate) struct TestArgs {
     /// Traces and prints of cases that passed, too
     #[arg(long)]
     pub(crate) verbose: bool,
+    /// How long a case may take, such as 30s or 1m30s
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
+    pub(crate) timeout: Duration,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -82,13 +87,13 @@ pub(crate) struct FmtArgs {
     /// Policies; - is stdin, and is written to stdout
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<String>,
-    /// Change nothing: exit status 1 if a file is not formatted
+    /// Change and write nothing: exit status 1 if a file is not formatted
     #[arg(long)]
     pub(crate) check: bool,
     /// Write to the files; =false writes to stdout
     #[arg(
         long, value_name = "BOOL", action = ArgAction::Set, default_value_t = true, num_args = 0..=1,
-        require_equals = true, default_missing_value = "true", hide_default_value = true, conflicts_with = "check"
+        require_equals = true, default_missing_value = "true", hide_default_value = true
     )]
     pub(crate) write: bool,
 }

@@ -7,6 +7,7 @@
 mod apply;
 mod args;
 mod desk;
+mod duration;
 mod fmt;
 pub(super) mod mocks;
 pub(super) mod one_dash;

@@ -6,20 +6,24 @@
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use clap::{Arg, Command};
 
 /// The subcommand below which options may have one dash.
 const BELOW: &str = "sentinel";
 
+/// The option that is a switch for the reference and has words here.
+const COLOR: &str = "color";
+
 /// The arguments with two dashes for each option of `command` that has one.
 pub(crate) fn with_two_dashes(
     command: impl FnOnce() -> Command,
     arguments: impl IntoIterator<Item = OsString>,
-) -> Vec<OsString> {
+) -> Result<Vec<OsString>, clap::Error> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // nothing else is rewritten, and need not wait for all commands to be described
     if !arguments.iter().any(|argument| argument == BELOW) {
-        return arguments;
+        return Ok(arguments);
     }
     let mut command = command();
     command.build();
@@ -36,40 +40,78 @@ pub(crate) fn with_two_dashes(
             out.push(argument);
             break;
         }
-        let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
+        let (typed, value) = match text.split_once('=') {
+            Some((typed, value)) => (typed, Some(value)),
             None => (text.as_str(), None),
         };
-        let option = if let Some(name) = name.strip_prefix("--") {
-            out.push(argument);
-            long(at, name)
-        } else if let Some(name) = name.strip_prefix('-') {
-            let one_dash = long(at, name).filter(|_| is_below && name.len() > 1);
-            match (one_dash, value) {
-                // a switch may have a value that says whether it is on
-                (Some(option), Some("true")) if !takes_value(option) => out.push(format!("--{name}").into()),
-                (Some(option), Some("false")) if !takes_value(option) => {}
-                (Some(_), _) => out.push(format!("-{text}").into()),
-                (None, _) => out.push(argument),
+        let (name, dashes) = match (typed.strip_prefix("--"), typed.strip_prefix('-')) {
+            (Some(name), _) => (name, 2),
+            (None, Some(name)) => (name, 1),
+            (None, None) => {
+                if let Some(found) = at.find_subcommand(&text) {
+                    is_below |= found.get_name() == BELOW;
+                    at = found;
+                }
+                out.push(argument);
+                continue;
             }
-            one_dash.or_else(|| short(at, name))
-        } else {
-            if let Some(found) = at.find_subcommand(&text) {
-                is_below |= found.get_name() == BELOW;
-                at = found;
-            }
-            out.push(argument);
-            None
         };
+        let may_be_long = dashes == 2 || (is_below && name.len() > 1);
+        let option = long(at, name).filter(|_| may_be_long);
+        match option {
+            Some(option) if is_below => out.extend(rewritten(option, name, value, dashes)),
+            None if is_below
+                && may_be_long
+                && dashes == 1
+                && !name.starts_with(|first| has_short(at, first)) =>
+            {
+                return Err(unknown(at, typed));
+            }
+            _ => out.push(argument),
+        }
         // what is the value of an option is no option
         if value.is_none()
-            && option.is_some_and(|option| takes_value(option) && !option.is_require_equals_set())
+            && let Some(option) = option.or_else(|| short(at, name).filter(|_| dashes == 1))
+            && takes_value(option)
+            && !option.is_require_equals_set()
+            && !(dashes == 1 && name == COLOR)
         {
             out.extend(arguments.next());
         }
     }
     out.extend(arguments);
-    out
+    Ok(out)
+}
+
+/// An option below [`BELOW`] as the other commands have it; none for a switch that is off.
+fn rewritten(option: &Arg, name: &str, value: Option<&str>, dashes: u8) -> Option<OsString> {
+    let is_on = value.and_then(truth);
+    let text = match (value, is_on) {
+        // of the reference it takes no value, so that what follows is none
+        (None, _) if name == COLOR && dashes == 1 => format!("--{name}=always"),
+        (None, _) => format!("--{name}"),
+        // a switch may have a value that says whether it is on
+        (_, Some(true)) if !takes_value(option) => format!("--{name}"),
+        (_, Some(false)) if !takes_value(option) => return None,
+        (_, Some(is_on)) if name == COLOR || option.is_require_equals_set() => format!("--{name}={is_on}"),
+        (Some(value), _) => format!("--{name}={value}"),
+    };
+    Some(text.into())
+}
+
+/// What Go programs take for true and false.
+fn truth(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// Named as it was typed: read as letters of one dash each it would be one that nobody wrote.
+fn unknown(command: &Command, typed: &str) -> clap::Error {
+    let message = format!("unexpected argument '{typed}' found");
+    command.clone().error(ErrorKind::UnknownArgument, message)
 }
 
 fn long<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
@@ -80,6 +122,10 @@ fn short<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
     let mut chars = name.chars();
     let (letter, None) = (chars.next()?, chars.next()) else { return None };
     command.get_arguments().find(|arg| arg.get_short() == Some(letter))
+}
+
+fn has_short(command: &Command, letter: char) -> bool {
+    command.get_arguments().any(|arg| arg.get_short() == Some(letter))
 }
 
 fn takes_value(option: &Arg) -> bool {
@@ -95,7 +141,7 @@ mod tests {
 
     fn rewritten(line: &str) -> String {
         let arguments = std::iter::once("signalbox").chain(line.split_whitespace()).map(OsString::from);
-        let out = with_two_dashes(Cli::command, arguments);
+        let out = with_two_dashes(Cli::command, arguments).unwrap();
         let out: Vec<_> = out.iter().skip(1).map(|argument| argument.to_str().unwrap()).collect();
         out.join(" ")
     }
@@ -111,6 +157,13 @@ mod tests {
             ("sentinel fmt -check - x", "sentinel fmt --check - x"),
             ("sentinel fmt -write=false x", "sentinel fmt --write=false x"),
             ("sentinel fmt -write x", "sentinel fmt --write x"),
+            ("sentinel fmt -check -write=0 x", "sentinel fmt --check --write=false x"),
+            ("sentinel test --verbose=true -json=1", "sentinel test --verbose --json"),
+            ("sentinel apply --trace=F -json=0 p", "sentinel apply p"),
+            ("sentinel apply -trace=maybe p", "sentinel apply --trace=maybe p"),
+            ("sentinel test -color p", "sentinel test --color=always p"),
+            ("sentinel test -color=0 --color never p", "sentinel test --color=false --color never p"),
+            ("sentinel mocks -omocks plan.json", "sentinel mocks -omocks plan.json"),
             ("sentinel mocks -o -force p", "sentinel mocks -o -force p"),
             ("--address http://x sentinel test -json", "--address http://x sentinel test --json"),
         ] {
@@ -126,12 +179,25 @@ mod tests {
             "run start -m sentinel w -follow",
             "--token sentinel run list -state x",
             "sentinel test -- -run=x",
-            "sentinel test -unknown=1 -v",
+            "sentinel test -v",
             "sentinel test --run=-json",
             "logs -f",
             "",
         ] {
             assert_eq!(rewritten(line), line);
+        }
+    }
+
+    #[test]
+    fn an_unknown_option_is_named_as_it_was_typed() {
+        for line in
+            ["sentinel test -unknown=1", "sentinel apply -maxConcurrency 3 p", "sentinel -json=1 -x1 fmt"]
+        {
+            let arguments = std::iter::once("signalbox").chain(line.split_whitespace()).map(OsString::from);
+            let error = with_two_dashes(Cli::command, arguments).unwrap_err().to_string();
+            let typed =
+                line.split([' ', '=']).find(|word| matches!(*word, "-unknown" | "-maxConcurrency" | "-x1"));
+            assert!(error.contains(&format!("unexpected argument '{}' found", typed.unwrap())), "{error}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `signalbox sentinel test`.
 
-use sentinel::{Files as _, Status, TestOptions, TestReport, run_tests};
+use sentinel::{Files as _, Limits, Status, TestOptions, TestReport, run_tests};
 
 use super::args::TestArgs;
 use super::desk::{DeskFiles, DeskHost};
@@ -14,7 +14,8 @@ pub(super) fn run(args: &TestArgs, output: Output) -> Result<Exit, Failure> {
     if paths.is_empty() {
         paths.push(String::new());
     }
-    let options = TestOptions { run: args.run.clone(), ..TestOptions::default() };
+    let limits = Limits { time: args.timeout, ..Limits::default() };
+    let options = TestOptions { run: args.run.clone(), limits };
     let report = run_tests(&DeskFiles, &paths, &options, &DeskHost::new(&args.http_host))?;
     // a pipeline that tests nothing must not look like one that passed
     if report.policies.is_empty() {
