@@ -1,7 +1,8 @@
 //! `signalbox sentinel fmt`.
 
 use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::path::Path;
 use std::process::Stdio;
 
 use super::Desk;
@@ -35,6 +36,42 @@ fn fmt_rewrites_what_is_not_formatted_and_names_it() {
     let left: Vec<_> =
         std::fs::read_dir(desk.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 4, "{left:?}");
+}
+
+#[test]
+fn fmt_checks_whether_or_not_it_may_write() {
+    let desk = Desk::new(&[("a.sentinel", UGLY)]);
+    for options in ["-check -write=false", "-write=false -check", "-check -write=0", "-check"] {
+        assert_eq!(desk.run(&format!("fmt {options} a.sentinel")).ended(1).out, "a.sentinel\n", "{options}");
+    }
+    assert_eq!(desk.read("a.sentinel"), UGLY);
+}
+
+#[test]
+fn fmt_as_json_has_the_text_that_is_written_nowhere_else() {
+    let desk = Desk::new(&[("a.sentinel", UGLY)]);
+    let json = desk.run("fmt -json -write=false a.sentinel").ended(0).json();
+    assert_eq!((&json["formatted"]["a.sentinel"], &json["written"]), (&PRETTY.into(), &false.into()));
+    assert!(desk.run("fmt -json a.sentinel").ended(0).json().get("formatted").is_none());
+}
+
+/// A file that has other names keeps them, and one of somebody else stays theirs.
+#[test]
+fn fmt_keeps_what_a_file_is() {
+    let desk = Desk::new(&[("a.sentinel", UGLY), ("folder/b.sentinel", UGLY)]);
+    std::fs::hard_link(desk.path("a.sentinel"), desk.path("other")).unwrap();
+    desk.run("fmt a.sentinel").ended(0);
+    assert_eq!((desk.read("a.sentinel"), desk.read("other")), (PRETTY.to_owned(), PRETTY.to_owned()));
+
+    // as root any owner can be set, as anybody else none but one's own
+    let (file, owner) = (desk.path("folder/b.sentinel"), |path: &Path| {
+        let metadata = path.metadata().unwrap();
+        (metadata.uid(), metadata.gid())
+    });
+    let _ = chown(&file, Some(4321), Some(1234));
+    let before = owner(&file);
+    desk.run("fmt folder/b.sentinel").ended(0);
+    assert_eq!((desk.read("folder/b.sentinel"), owner(&file)), (PRETTY.to_owned(), before));
 }
 
 #[test]
