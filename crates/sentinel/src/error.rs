@@ -81,15 +81,20 @@ pub struct Place {
     pub line: String,
     /// How many bytes of the line are meant, at least one.
     pub length: usize,
+    /// The column as people count, in characters.
+    pub(crate) column: usize,
 }
 
 impl Place {
     pub(crate) fn of(source: &Source, span: Span) -> Place {
         let position = source.position(span.start);
-        let line = show::cut(source.line(position.line), MAX_LINE);
+        let whole = source.line(position.line);
+        let before = floor_boundary(whole, position.column - 1);
+        let column = whole[..before].chars().count() + 1;
+        let line = show::cut(whole, MAX_LINE);
         let room = line.len().saturating_sub(position.column - 1).max(1);
         let length = ((span.end.saturating_sub(span.start)) as usize).clamp(1, room);
-        Place { position, line, length }
+        Place { position, line, length, column }
     }
 }
 
@@ -110,7 +115,7 @@ struct Inner {
 impl fmt::Display for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.place {
-            write!(f, "{}: ", place.position)?;
+            write!(f, "{}:{}:{}: ", place.position.filename, place.position.line, place.column)?;
         }
         f.write_str(&self.message)
     }
@@ -201,8 +206,13 @@ impl Error {
     /// The error as a compiler shows it: file, line and column, the line with a caret, the notes.
     pub fn render(&self) -> String {
         let title = Level::ERROR.primary_title(&self.0.message);
-        let Some(place) = &self.0.place else {
+        // of a long line only the start is kept, and there is nothing to point at behind it
+        let shown = |place: &&Place| place.position.column <= MAX_LINE;
+        let Some(place) = self.0.place.as_ref().filter(shown) else {
             let mut text = format!("error: {}", self.0.message);
+            if let Some(Place { position, column, .. }) = &self.0.place {
+                text.push_str(&format!("\n --> {}:{}:{column}", position.filename, position.line));
+            }
             for note in &self.0.notes {
                 text.push_str("\n  = note: ");
                 text.push_str(note);

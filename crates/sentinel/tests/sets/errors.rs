@@ -56,6 +56,28 @@ fn an_error_in_a_line_with_wide_characters_points_at_the_right_place() {
 }
 
 #[test]
+fn a_message_counts_characters_as_what_is_shown_does() {
+    let error = runtime("main = [\"日本語\", 1 / 0]");
+    let column = error.to_string().split(':').nth(2).unwrap().to_owned();
+    assert!(
+        error.render().contains(&format!("--> policy.sentinel:1:{column}\n")),
+        "{error}\n{}",
+        error.render()
+    );
+    // three bytes are a character
+    assert!(error.place().unwrap().position.column == column.parse::<usize>().unwrap() + 6, "{error}");
+}
+
+/// Only the start of a long line is kept.
+#[test]
+fn a_place_far_in_a_line_is_told_without_the_line() {
+    let error = runtime(&format!("main = [\"{}\", 1 / 0]", "é".repeat(5_000)));
+    let (column, rendered) = (error.to_string().split(':').nth(2).unwrap().to_owned(), error.render());
+    assert!(column.parse::<usize>().unwrap() > 5_000, "{error}");
+    assert!(rendered.ends_with(&format!("\n --> policy.sentinel:1:{column}")), "{rendered}");
+}
+
+#[test]
 fn an_undefined_result_is_shown_with_its_origin() {
     let evaluation = run("m = {}\nmain = rule { m.a.b }").unwrap();
     let text = evaluation.text();
