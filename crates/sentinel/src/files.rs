@@ -27,11 +27,13 @@ pub trait Files: Send + Sync {
     }
 }
 
-/// A path without `.` and `..`; none when it leads out of the root.
+/// A path without `.` and `..`; none when it is absolute or leads out of the root.
 pub fn normalize(folder: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return None;
+    }
     let mut parts: Vec<&str> = Vec::new();
-    let base = if path.starts_with('/') { "" } else { folder };
-    for part in base.split('/').chain(path.split('/')) {
+    for part in folder.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
             ".." => {
@@ -53,6 +55,11 @@ pub(crate) fn read_text(files: &dyn Files, path: &str) -> Result<String, Error> 
     let refused = |why: String| Error::new(ErrorKind::File, format!("cannot read `{path}`: {why}"));
     let bytes = files.read(path).map_err(|error| refused(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8".into()))
+}
+
+/// A text without the mark that some editors put at its start.
+pub(crate) fn without_bom(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// The bytes of a file of a policy set: much more than any policy, module or mock has.
@@ -164,7 +171,7 @@ mod tests {
     fn paths_stay_inside_the_root() {
         assert_eq!(normalize("test/p", "../../modules/a.sentinel").as_deref(), Some("modules/a.sentinel"));
         assert_eq!(normalize("", "./a//b/./c").as_deref(), Some("a/b/c"));
-        assert_eq!(normalize("test", "/modules/a").as_deref(), Some("modules/a"));
+        assert_eq!(normalize("test", "/modules/a"), None);
         assert_eq!(normalize("test/p", "../../../etc/passwd"), None);
     }
 

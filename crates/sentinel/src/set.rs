@@ -56,8 +56,9 @@ impl PolicySet {
     pub fn load(files: &dyn Files, folder: &str) -> Result<PolicySet, Error> {
         let (folder, names) = list(files, folder)?;
         let name = ["sentinel.hcl", "sentinel.json"].into_iter().find(|name| names.iter().any(|n| n == name));
-        let path = join(&folder, name.ok_or_else(|| no_configuration(&folder))?);
-        let config = read_config(files, &path)?;
+        let name = name.ok_or_else(|| no_configuration(&folder))?;
+        json_stands_alone(&names, name)?;
+        let config = read_config(files, &join(&folder, name))?;
         Ok(PolicySet::of(config, files, &folder))
     }
 
@@ -65,6 +66,8 @@ impl PolicySet {
     pub fn of(config: Config, files: &dyn Files, folder: &str) -> PolicySet {
         let sources = Sources::new(files);
         let environment = sources.environment(&config, folder);
+        let unknown = config.unknown_settings();
+        let warnings = config.warnings.into_iter().chain(unknown).collect();
         let (named_at, mut params_at) = (config.named_at, config.params_at);
         let policies = config
             .policies
@@ -80,7 +83,7 @@ impl PolicySet {
                 params: policy.params,
             })
             .collect();
-        PolicySet { policies, environment, params: config.params, warnings: config.warnings }
+        PolicySet { policies, environment, params: config.params, warnings }
     }
 
     /// The policies: name and level.
@@ -304,9 +307,8 @@ pub fn find_config(files: &dyn Files, folder: &str) -> Result<Option<Config>, Er
     if primary.is_empty() && names.contains(&json) {
         primary.push(&json);
     }
-    if primary.is_empty() {
-        return Ok(None);
-    }
+    let Some(first) = primary.first() else { return Ok(None) };
+    json_stands_alone(&names, first)?;
     let mut config = Config::default();
     for name in primary {
         let path = join(&folder, name);
@@ -317,6 +319,15 @@ pub fn find_config(files: &dyn Files, folder: &str) -> Result<Option<Config>, Er
         config.override_with(&path, &read_text(files, &path)?)?;
     }
     Ok(Some(config))
+}
+
+/// Refuses a `sentinel.json` that would not be looked at.
+fn json_stands_alone(names: &[String], read: &str) -> Result<(), Error> {
+    match read != "sentinel.json" && names.iter().any(|name| name == "sentinel.json") {
+        true => Err(Error::config(format!("sentinel.json is not read beside {read}"))
+            .note("a configuration is one of the two: put all of it into one, and remove the other")),
+        false => Ok(()),
+    }
 }
 
 /// The path of a folder and the names in it, in order.

@@ -10,7 +10,7 @@ use crate::config::plan::{PLAN_PATH, SCHEMAS_PATH};
 use crate::config::{Config, ImportConfig, Mock};
 use crate::error::{Error, ErrorKind, Place};
 use crate::eval::Environment;
-use crate::files::{Files, read_text};
+use crate::files::{Files, read_text, without_bom};
 use crate::terraform::TERRAFORM_IMPORTS;
 use crate::value::Data;
 
@@ -51,7 +51,7 @@ impl<'f> Sources<'f> {
     pub fn json(&self, folder: &str, source: &str) -> Result<Data, Error> {
         let at = self.locate(folder, source)?;
         kept(&self.data, &at, || {
-            serde_json::from_str(&self.text(&at)?)
+            serde_json::from_str(without_bom(&self.text(&at)?))
                 .map_err(|error| Error::new(ErrorKind::File, format!("`{}` is no JSON: {error}", at.name)))
         })
     }
@@ -65,7 +65,13 @@ impl<'f> Sources<'f> {
             Some((path, query)) => (path, Some(local_checksum(source, query)?)),
         };
         let name = self.files.resolve(folder, path).ok_or_else(|| {
-            Error::new(ErrorKind::Outside, format!("the source `{source}` is outside of the policy set"))
+            let refused = |why| Error::new(ErrorKind::Outside, format!("the source `{source}` {why}"));
+            match path.starts_with('/') {
+                true => {
+                    refused("is absolute").note("it must be relative to the folder of the file that names it")
+                }
+                false => refused("is outside of the policy set"),
+            }
         })?;
         Ok(Located { name, sum })
     }

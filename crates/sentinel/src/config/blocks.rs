@@ -32,6 +32,10 @@ pub(super) fn readers<'b>(source: &'b Source, root: &'b Block) -> Result<Vec<Rea
     let mut readers = Vec::with_capacity(root.blocks.len());
     for block in &root.blocks {
         let reader = Reader { source, block };
+        block
+            .labels
+            .iter()
+            .try_for_each(|name| require_plain(name).map_err(|error| error.at(source, block.span)))?;
         if !seen.insert((&block.kind, &block.labels)) {
             return Err(reader.error(match block.labels.last() {
                 Some(label) => format!("the {} `{label}` is defined twice", block.kind),
@@ -368,6 +372,14 @@ impl Reader<'_> {
             Ok((block.kind.clone(), Reader { source: self.source, block }.whole()?))
         });
         Ok(Data::map(attributes.chain(blocks.collect::<Result<Vec<_>, _>>()?)))
+    }
+}
+
+/// Refuses names that could forge lines where they are shown.
+pub(super) fn require_plain(name: &str) -> Result<(), Error> {
+    match name.contains(char::is_control) {
+        true => Err(Error::config(format!("the name {name:?} has a control character, and must have none"))),
+        false => Ok(()),
     }
 }
 

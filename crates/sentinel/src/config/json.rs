@@ -1,6 +1,6 @@
 //! Configurations in JSON: the form that mirrors HCL, and the one of before 0.16.
 
-use super::blocks::{header, pairs, read};
+use super::blocks::{header, pairs, read, require_plain};
 use super::plan::check_settings;
 use super::tree::Block;
 use super::{Config, ImportConfig, Mock, names_of};
@@ -93,6 +93,9 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
     for (key, value) in data.entries() {
         let key = key.as_str().unwrap_or_default();
         let members = object(source, key, value)?;
+        members.iter().try_for_each(|(name, _)| {
+            require_plain(name).map_err(|error| error.at(source, Span::default()))
+        })?;
         match key {
             "mock" | "mocks" => {
                 for (name, mock) in members {

@@ -12,6 +12,7 @@ mod tree;
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Place};
+use crate::files::without_bom;
 use crate::source::Source;
 use crate::sources::is_remote;
 use crate::value::Data;
@@ -139,17 +140,33 @@ impl Config {
     /// assert_eq!(config.policies[0].source, "tags.sentinel");
     /// ```
     pub fn parse(name: &str, text: &str) -> Result<Config, Error> {
-        let source = Source::new(name, text);
+        let source = Source::new(name, without_bom(text));
         if name.ends_with(".json") { json::parse(&source) } else { blocks::parse(&source) }
     }
 
     /// Merges an override file: what its blocks have replaces what the blocks of the same type and labels have,
     /// which must exist already.
     pub fn override_with(&mut self, name: &str, text: &str) -> Result<(), Error> {
-        let source = Source::new(name, text);
+        let source = Source::new(name, without_bom(text));
         let overrides =
             if name.ends_with(".json") { json::overrides(&source)? } else { tree::parse_hcl(&source)? };
         overrides::merge(self, &source, &overrides)
+    }
+
+    /// Warnings of settings of the `sentinel` block that nobody knows. Where the block as a whole has no effect
+    /// there is no point in them, so that they are no part of [`Config::warnings`].
+    pub fn unknown_settings(&self) -> Vec<String> {
+        let unknown = |what: &str, of: Option<&Data>, known: &[&str]| -> Vec<String> {
+            let names = of.into_iter().flat_map(blocks::pairs).map(|(name, _)| name);
+            let names = names.filter(|name| !known.contains(&name.as_str()));
+            let warning =
+                |name| format!("the {what} `{name}` of the `sentinel` block is unknown and has no effect");
+            names.map(warning).collect()
+        };
+        let features = self.sentinel.as_ref().and_then(|settings| settings.get("features"));
+        let mut warnings = unknown("setting", self.sentinel.as_ref(), &["features"]);
+        warnings.extend(unknown("feature", features, &["apply-all", "terraform"]));
+        warnings
     }
 
     /// Puts what `place` makes of it in the place of each path of a file. Remote sources stay as they are.

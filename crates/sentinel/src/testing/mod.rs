@@ -277,6 +277,7 @@ fn try_case(
 ) -> Result<(), Error> {
     let config = crate::set::read_config(sources.files(), case)?;
     report.warnings.clone_from(&config.warnings);
+    report.warnings.extend(config.unknown_settings());
     report.legacy = config.legacy;
     let unit = sources.unit("", policy)?;
     let environment = sources.environment(&config, folder(case));

@@ -176,6 +176,68 @@ fn blocks_of_the_settings_are_read_too() {
 }
 
 #[test]
+fn settings_that_nobody_knows_are_warned_about() {
+    let warnings = |text: &str| hcl(text).unknown_settings();
+    assert!(
+        warnings("sentinel {\n  features = {\n    apply-all = true\n    terraform = true\n  }\n}").is_empty()
+    );
+    assert_eq!(
+        warnings("sentinel {\n  feature = {}\n  features = { apply_all = true }\n}"),
+        [
+            "the setting `feature` of the `sentinel` block is unknown and has no effect",
+            "the feature `apply_all` of the `sentinel` block is unknown and has no effect",
+        ]
+    );
+    let changed = overridden("sentinel {}", "sentinel {\n  x = 1\n}").unwrap();
+    assert_eq!(changed.unknown_settings().len(), 1);
+}
+
+/// A line break in one could forge lines of a log.
+#[test]
+fn names_have_no_control_characters() {
+    let why = "has a control character, and must have none";
+    for block in
+        ["policy \"a\\nb\" {}", "mock \"a\\tb\" {\n data = 1\n}", "import \"plugin\" \"a\\u001bb\" {}"]
+    {
+        let message = refused(block);
+        assert!(message.starts_with("sentinel.hcl:1:1: the name ") && message.contains(why), "{message}");
+        assert!(!message.contains(char::is_control));
+    }
+    for text in ["{\"policy\": {\"a\\nb\": {}}}", "{\"modules\": {\"a\\nb\": {\"path\": \"x\"}}}"] {
+        let error = Config::parse("sentinel.json", text).unwrap_err();
+        assert_eq!(error.message(), format!("the name \"a\\nb\" {why}"));
+    }
+}
+
+#[test]
+fn a_mark_at_the_start_of_a_file_is_no_part_of_it() {
+    let config = Config::parse("sentinel.hcl", "\u{feff}policy \"a\" {}").unwrap();
+    assert_eq!(config.policies.len(), 1);
+    assert_eq!(Config::parse("c.json", "\u{feff}{\"param\": {\"p\": 1}}").unwrap().params.len(), 1);
+    let files = MemFiles::new(&[
+        ("sentinel.hcl", "\u{feff}policy \"a\" {}"),
+        ("override.hcl", "\u{feff}policy \"a\" {\n  x = 1\n}"),
+    ]);
+    assert_eq!(
+        load_config(&files, "").unwrap_err().to_string(),
+        "override.hcl:2:3: a `policy` block has no `x`"
+    );
+}
+
+#[test]
+fn json_beside_hcl_is_refused_since_it_would_not_be_read() {
+    for hcl in ["sentinel.hcl", "other.hcl"] {
+        let files = MemFiles::new(&[(hcl, "policy \"a\" {}"), ("sentinel.json", "{}")]);
+        let error = load_config(&files, "").unwrap_err();
+        assert_eq!(error.message(), format!("sentinel.json is not read beside {hcl}"));
+    }
+    let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), ("sentinel.json", "{}")]);
+    assert!(sentinel::PolicySet::load(&files, "").is_err());
+    let files = MemFiles::new(&[("sentinel.json", "{\"policy\": {\"a\": {}}}"), (".tflint.hcl", "x")]);
+    assert_eq!(load_config(&files, "").unwrap().policies.len(), 1);
+}
+
+#[test]
 fn json_that_is_no_object_where_one_belongs_is_refused() {
     for text in ["{\"param\": 5}", "{\"mock\": \"x\"}", "{\"policy\": {\"a\": 1}}", "{\"modules\": 1}"] {
         let message = Config::parse("sentinel.json", text).unwrap_err().to_string();

@@ -267,6 +267,24 @@ fn remote_modules_are_https_with_a_sum() {
 }
 
 #[test]
+fn an_absolute_source_is_refused_as_such() {
+    let outcome = evaluate(&[("sentinel.hcl", "policy \"a\" {\n  source = \"/etc/passwd\"\n}")]);
+    let error = outcome.policies[0].evaluation.outcome.error().unwrap();
+    assert_eq!(error.to_string(), "sentinel.hcl:2:3: the source `/etc/passwd` is absolute");
+}
+
+#[test]
+fn static_data_may_begin_with_a_mark() {
+    let config = "policy \"a\" {}\nimport \"static\" \"s\" {\n  source = \"s.json\"\n  format = \"json\"\n}";
+    let outcome = evaluate(&[
+        ("sentinel.hcl", config),
+        ("s.json", "\u{feff}{\"x\": 1}"),
+        ("a.sentinel", "import \"s\"\nmain = s.x is 1"),
+    ]);
+    assert!(outcome.policies[0].evaluation.outcome.passed());
+}
+
+#[test]
 fn a_local_source_has_the_sum_that_it_names() {
     let message = |query: &str| {
         let outcome = evaluate(&[

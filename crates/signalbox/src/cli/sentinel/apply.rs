@@ -36,6 +36,7 @@ pub(super) fn run(args: &ApplyArgs, output: Output) -> Result<Exit, Failure> {
 fn apply(args: &ApplyArgs, output: Output, warnings: &mut Vec<String>) -> Result<Exit, Failure> {
     let (mut config, folder) = configuration(args.config.as_deref())?;
     warnings.clone_from(&config.warnings);
+    warnings.extend(config.unknown_settings());
     if !output.json {
         for warning in warnings.iter() {
             output.note(&format!("{} {}", output.notes.with(paint::WAITS, "warning:"), safe::line(warning)));

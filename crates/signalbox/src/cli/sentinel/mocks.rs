@@ -24,13 +24,16 @@ pub(crate) fn of_plan(args: &MocksArgs, output: Output) -> Result<Exit, Failure>
         )
     };
     let bytes = fs::read(source).map_err(|error| no_plan(error.to_string()))?;
-    let plan = read_document(&bytes).map_err(|error| match error {
-        DocumentError::NotJson(error) => no_plan(error.to_string()),
-        number @ DocumentError::NumberTooLarge { .. } => Failure::usage(
-            format!("{source} has no mocks: {number}"),
-            "policies end with an error on such a plan",
-        ),
-    })?;
+    let plan =
+        read_document(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)).map_err(
+            |error| match error {
+                DocumentError::NotJson(error) => no_plan(error.to_string()),
+                number @ DocumentError::NumberTooLarge { .. } => Failure::usage(
+                    format!("{source} has no mocks: {number}"),
+                    "policies end with an error on such a plan",
+                ),
+            },
+        )?;
     require_plan(&plan).map_err(|why| no_plan(why.to_owned()))?;
     let run = run_of_plan(&plan);
     write(args, &Documents { plan, schemas: None, run: Some(run) }, None, output)?;
