@@ -333,14 +333,17 @@ import "static" "tfplan/v2" {
 }
 sentinel { features = { x = true } }
 "#;
+    let manifest = &manifest.replace("policy \"p\" {}", "policy \"p\" {\n  params = { sise = 1 }\n}");
     let files = [
-        ("sentinel.hcl", manifest),
-        ("p.sentinel", "main = true\n"),
+        ("sentinel.hcl", manifest.as_str()),
+        ("p.sentinel", "param size default 1\nmain = true\n"),
         ("plan.json", "{}"),
         ("sentinel_override.hcl", "policy \"p\" { enforcement_level = \"hard-mandatory\" }\n"),
         ("test/p/pass.hcl", ""),
     ];
-    let set = PolicySet::load("test", folder(&files).path(), &SetSettings::default()).unwrap();
+    let parameters = [("siez".to_owned(), Parameter { value: json!(1), sensitive: false })].into();
+    let settings = SetSettings { parameters, ..SetSettings::default() };
+    let set = PolicySet::load("test", folder(&files).path(), &settings).unwrap();
     insta::assert_snapshot!(set.warnings().join("\n"));
     let sentinel = "import \"tfplan/v2\" as tfplan\nimport \"time\"\nprint(length(tfplan.resource_changes), time.now is 0)\nmain = true\n";
     let result =

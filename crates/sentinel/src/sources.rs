@@ -11,7 +11,7 @@ use crate::config::{Config, ImportConfig, Mock};
 use crate::error::{Error, ErrorKind, Place};
 use crate::eval::Environment;
 use crate::files::{Files, read_text, without_bom};
-use crate::terraform::TERRAFORM_IMPORTS;
+use crate::terraform::{DocumentError, TERRAFORM_IMPORTS, read_document};
 use crate::value::Data;
 
 /// Compiles the files of a policy set, each once, whoever needs it.
@@ -51,8 +51,13 @@ impl<'f> Sources<'f> {
     pub fn json(&self, folder: &str, source: &str) -> Result<Data, Error> {
         let at = self.locate(folder, source)?;
         kept(&self.data, &at, || {
-            serde_json::from_str(without_bom(&self.text(&at)?))
-                .map_err(|error| Error::new(ErrorKind::File, format!("`{}` is no JSON: {error}", at.name)))
+            read_document(without_bom(&self.text(&at)?).as_bytes()).map_err(|error| {
+                let what = match error {
+                    DocumentError::NotJson(_) => "is no JSON",
+                    DocumentError::NumberTooLarge { .. } => "cannot be read",
+                };
+                Error::new(ErrorKind::File, format!("`{}` {what}: {error}", at.name))
+            })
         })
     }
 

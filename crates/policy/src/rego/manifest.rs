@@ -8,7 +8,7 @@ use hcl_edit::{
     structure::{Attribute, Block, Body, Structure},
 };
 
-use crate::{EnforcementLevel, Mistake, Place, Policy};
+use crate::{EnforcementLevel, Mistake, Place, Policy, sentinel::mistake_of_file};
 
 /// The file's name.
 pub(super) const FILE: &str = "policies.hcl";
@@ -56,6 +56,10 @@ pub(super) struct Manifest {
 /// Reads the manifest as far as it can be read, with every mistake in it.
 pub(super) fn read(name: &str, text: &str) -> (Manifest, Vec<Mistake>) {
     let mut reader = Reader { name, text, mistakes: Vec::new() };
+    // the daemon looks at sets too, and must not be held up by what somebody wrote into one
+    if let Err(error) = ::sentinel::check_hcl(name, text) {
+        return (Manifest::default(), vec![mistake_of_file(name, &error)]);
+    }
     let manifest = match hcl_edit::parser::parse_body(text) {
         Ok(body) => reader.manifest(&body),
         Err(error) => {
@@ -350,6 +354,10 @@ policy "g" {
         let (_, mistakes) = read(FILE, "policy \"a\" {\n  query = \n}\n");
         assert_eq!(mistakes.len(), 1);
         assert_eq!(mistakes[0].place.unwrap().line, 2);
+        let endless = format!("policy \"a\" {{\n  query = {}1{}\n}}\n", "!(".repeat(60), ")".repeat(60));
+        let (_, mistakes) = read(FILE, &endless);
+        assert_eq!(mistakes[0].message, "an operator cannot be used here: the value must be a constant");
+        assert_eq!(mistakes[0].place, Some(Place { line: 2, column: 11 }));
         let (_, mistakes) = read(FILE, "# nothing yet\n");
         assert_eq!(mistakes[0].message, "the set has no policy");
     }

@@ -23,6 +23,7 @@ use ::sentinel::{
 
 pub use self::network::{PolicyHost, fetch_source};
 use self::source::FolderFiles;
+pub(crate) use self::source::mistake_of_file;
 use crate::{
     CompiledSet, EnforcementLevel, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy,
     PolicyEngine, SetFolder, SetSettings, Verdict, keep,
@@ -66,6 +67,10 @@ impl PolicyEngine for SentinelEngine {
         if !mistakes.is_empty() {
             return Err(LoadError::new(mistakes));
         }
+        warnings.extend(set.surplus_params().map(|error| source::words(&error)));
+        warnings.extend(parameters.iter().filter(|name| !set.may_have_param(name)).map(|name| {
+            format!("the parameter `{name}` of the configuration has no effect: no policy of the set has it")
+        }));
         let policies = set.policies().enumerate().map(|(index, (name, level))| Policy {
             name: name.to_owned(),
             level: level_of(level),

@@ -1,4 +1,4 @@
-//! Reading a document that terraform prints.
+//! Reading a document of JSON: what terraform prints, and static imports.
 
 use crate::value::Data;
 
@@ -11,7 +11,7 @@ pub enum DocumentError {
     /// It is JSON with a number that no policy can look at. The number itself may be sensitive.
     #[error(
         "the number at line {line} column {column} is too large for policies, whose numbers end at 1.8e308; \
-         give it to the provider as a string"
+         a string can hold it"
     )]
     NumberTooLarge {
         /// Its line, from 1.
