@@ -16,7 +16,9 @@ use crate::syntax::{Mark, marks};
 /// assert_eq!(text, "main = rule {\n\tx == 1 and\n\t\ty == 2\n}\n");
 /// ```
 pub fn format(name: &str, text: &str) -> Result<String, Error> {
-    let source = Source::new(name, text.replace("\r\n", "\n"));
+    // of any number of carriage returns none is left, or the next pass would find one more end of Windows
+    let lines_of_unix: Vec<&str> = text.split('\n').map(|line| line.trim_end_matches('\r')).collect();
+    let source = Source::new(name, lines_of_unix.join("\n"));
     let marks = marks(&source)?;
     let pieces = pieces(&source, &marks)?;
     Ok(render(&lines(&pieces)))

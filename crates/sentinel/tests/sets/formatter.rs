@@ -103,6 +103,7 @@ fn blank_lines_are_at_most_one() {
 #[test]
 fn line_ends_are_those_of_unix() {
     check("a = 1\r\nb = 2\r\n", "a = 1\nb = 2\n");
+    check("a = `1\r\r\n2`\r\r\n", "a = `1\n2`\n");
 }
 
 #[test]
