@@ -43,12 +43,12 @@ team "platform" {
 # plans they judge: `*` stands for any characters, `?` for one. Without `workspaces` it is all of them. A policy that
 # does not end within `time_limit` has failed. Sentinel's `http` import reaches the hosts that are named, and no other.
 #policy_set "baseline" {
-#  path       = "./policies/baseline"
-#  #policies_path = "aws"             # the folder within `path` that is the set, if it uses modules beside it
-#  workspaces = ["network-*"]
-#  time_limit = "10s"
-#  http_hosts = ["api.example.com", "10.0.0.7:8443"]
-#  parameters = { allowed_sizes = ["small", "medium"] }   # of Sentinel policies; they win over those in sentinel.hcl
+#  path          = "./policies"
+#  policies_path = "baseline" # the folder of it that is the set; sources may lead out of it, never out of `path`
+#  workspaces    = ["network-*"]
+#  time_limit    = "10s"
+#  http_hosts    = ["api.example.com", "10.0.0.7:8443"]
+#  parameters    = { allowed_sizes = ["small", "medium"] }   # of Sentinel policies; they win over those in sentinel.hcl
 #  sensitive_parameters = { api_token = env("API_TOKEN") }
 #}
 
