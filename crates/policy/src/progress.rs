@@ -46,6 +46,7 @@ fn tell(tick: Duration, events: &mpsc::Receiver<Event>, mut out: impl Write) {
     let mut next = Instant::now() + tick;
     let mut lines = Vec::new();
     let mut begun: Option<String> = None;
+    let mut has_told = false;
     loop {
         match events.recv_timeout(next.saturating_duration_since(Instant::now())) {
             Ok(Event::Begins(what)) => begun = Some(what),
@@ -58,11 +59,17 @@ fn tell(tick: Duration, events: &mpsc::Receiver<Event>, mut out: impl Write) {
                 for line in mem::take(&mut lines) {
                     // the result counts, not how it was come by
                     let _ = writeln!(out, "{line}");
+                    has_told = true;
                 }
                 let _ = out.flush();
                 next = Instant::now() + tick;
             }
-            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Disconnected) => {
+                if has_told {
+                    let _ = writeln!(out);
+                }
+                return;
+            }
         }
     }
 }
@@ -111,6 +118,7 @@ mod tests {
         });
         assert!(out.text().contains("one: true\n"), "{}", out.text());
         assert_eq!(out.text().matches("two …").count(), 1);
+        assert!(out.text().ends_with("two: false\n\n"), "the log follows after a blank line");
     }
 
     #[test]
