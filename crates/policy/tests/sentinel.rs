@@ -339,6 +339,7 @@ sentinel { features = { x = true } }
         ("p.sentinel", "param size default 1\nmain = true\n"),
         ("plan.json", "{}"),
         ("sentinel_override.hcl", "policy \"p\" { enforcement_level = \"hard-mandatory\" }\n"),
+        ("sentinel.json", "{}"),
         ("test/p/pass.hcl", ""),
     ];
     let parameters = [("siez".to_owned(), Parameter { value: json!(1), sensitive: false })].into();

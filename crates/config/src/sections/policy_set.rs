@@ -29,8 +29,10 @@ pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -
     let fields =
         Fields::read(&block.body, format!("the policy set {}", quoted(name)), &span, &POLICY_SET, context);
     let path = fields.required("path", context).map(|LocalPath(path)| path);
-    let InnerFolder(policies_path) =
-        fields.optional("policies_path", context).unwrap_or(InnerFolder(String::new()));
+    let policies_path = match fields.node("policies_path") {
+        None => Some(String::new()),
+        Some(_) => fields.optional("policies_path", context).map(|InnerFolder(path)| path),
+    };
     let workspaces = match fields.node("workspaces") {
         None => vec![Pattern::any()],
         Some(node) => {
@@ -64,7 +66,7 @@ pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -
     let set = PolicySetConfig {
         name: name.to_owned(),
         path: path?,
-        policies_path,
+        policies_path: policies_path?,
         workspaces,
         time_limit,
         parameters,

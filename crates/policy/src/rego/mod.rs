@@ -68,7 +68,7 @@ impl PolicyEngine for RegoEngine {
 
     fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
         let manifest_name = folder.name_in_set(manifest::FILE);
-        let manifest_text = match folder.file(&manifest_name).map(|file| folder.read(file)) {
+        let manifest_text = match folder.file(&manifest_name).map(|file| folder.read(&file)) {
             Some(read) => read?,
             None => return Err(Mistake::of_file(manifest_name, "is missing").into()),
         };

@@ -55,7 +55,7 @@ pub(super) fn read(folder: &SetFolder, version: Option<RegoVersion>, mistakes: &
     let mut rego = Rego::default();
     let is_policy = |name: &str| name.ends_with(".rego") && !name.ends_with("_test.rego");
     let mut found = false;
-    for file in folder.files_of_set().filter(|file| is_policy(&file.name)) {
+    for file in folder.files().iter().filter(|file| is_policy(&file.name)) {
         found = true;
         let added = folder.read(file).and_then(|text| add(&mut rego, &file.name, text, version));
         mistakes.extend(added.err());

@@ -46,7 +46,7 @@ impl PolicyEngine for SentinelEngine {
 
     fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
         let manifest = folder.name_in_set(MANIFEST);
-        let text = match folder.file(&manifest).map(|file| folder.read(file)) {
+        let text = match folder.file(&manifest).map(|file| folder.read(&file)) {
             Some(read) => read?,
             None => return Err(Mistake::of_file(manifest, "is missing").into()),
         };
@@ -58,7 +58,7 @@ impl PolicyEngine for SentinelEngine {
                 .help("write policy \"NAME\" { source = \"./NAME.sentinel\" }")
                 .into());
         }
-        let mut warnings = without_what_is_not_used(&mut config);
+        let mut warnings = without_what_is_not_used(&mut config, &manifest);
         warnings.extend(files_that_are_not_read(folder));
         let set = ::sentinel::PolicySet::of(config, &FolderFiles(folder), folder.policies());
         let parameters: Vec<&str> = settings.parameters.keys().map(String::as_str).collect();
@@ -93,23 +93,23 @@ impl PolicyEngine for SentinelEngine {
 }
 
 /// Takes out what has no meaning in a run, with a word on each.
-fn without_what_is_not_used(config: &mut Config) -> Vec<String> {
+fn without_what_is_not_used(config: &mut Config, manifest: &str) -> Vec<String> {
     let mut warnings: Vec<String> =
-        config.warnings.iter().map(|warning| format!("{MANIFEST}: {warning}")).collect();
+        config.warnings.iter().map(|warning| format!("{manifest}: {warning}")).collect();
     let mocks = std::mem::take(&mut config.mocks);
     warnings.extend(mocks.iter().map(|(name, _)| {
-        format!("{MANIFEST}: mock \"{name}\" is for tests; policies see the data of the run instead")
+        format!("{manifest}: mock \"{name}\" is for tests; policies see the data of the run instead")
     }));
     // the data of the run wins over whatever the set gives it; a set that thinks otherwise has to know
     let shadowed = |(name, _): &&(String, _)| TERRAFORM_IMPORTS.contains(&name.as_str());
     warnings.extend(config.imports.iter().filter(shadowed).map(|(name, _)| {
-        format!("{MANIFEST}: import \"{name}\" has no effect; policies see the data of the run instead")
+        format!("{manifest}: import \"{name}\" has no effect; policies see the data of the run instead")
     }));
     if config.test.take().is_some() {
-        warnings.push(format!("{MANIFEST}: the test block is for tests and means nothing to a run"));
+        warnings.push(format!("{manifest}: the test block is for tests and means nothing to a run"));
     }
     if config.sentinel.take().is_some() {
-        warnings.push(format!("{MANIFEST}: the settings of the sentinel block have no effect"));
+        warnings.push(format!("{manifest}: the settings of the sentinel block have no effect"));
     }
     warnings
 }
@@ -117,7 +117,7 @@ fn without_what_is_not_used(config: &mut Config) -> Vec<String> {
 /// Files beside the manifest that the command line would read, and a run does not.
 fn files_that_are_not_read(folder: &SetFolder) -> Vec<String> {
     let at_root = |name: &&str| *name == folder.name_in_set(name.rsplit('/').next().unwrap_or(name));
-    let names = folder.files_of_set().map(|file| file.name.as_str()).filter(at_root);
+    let names = folder.files().iter().map(|file| file.name.as_str()).filter(at_root);
     names
         .filter(|name| name.ends_with(".hcl") && *name != folder.name_in_set(MANIFEST))
         .map(|name| format!("{name} is not read: of a set's configuration a run takes {MANIFEST} alone"))

@@ -14,7 +14,7 @@ impl Files for FolderFiles<'_> {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let missing = || io::Error::new(io::ErrorKind::NotFound, "there is no such file in the policy set");
         let file = self.0.file(path).ok_or_else(missing)?;
-        let text = self.0.read(file).map_err(|mistake| io::Error::other(mistake.message))?;
+        let text = self.0.read(&file).map_err(|mistake| io::Error::other(mistake.message))?;
         Ok(text.into_bytes())
     }
 

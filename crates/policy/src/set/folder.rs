@@ -9,26 +9,26 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use super::walk;
 use crate::{LoadError, Mistake, Place};
 
-/// Folders nested deeper than this are a mistake, not a policy set.
-const MAX_DEPTH: usize = 32;
-/// More files than this are a mistake, not a policy set.
-const MAX_FILES: usize = 10_000;
 /// A larger file is no policy.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Files that are read and have more bytes together are no policy set: data in memory is many times as large.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What some editors write before the first character of a file.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A regular file of a policy set.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SetFile {
     /// Its path in the set, with `/`.
     pub name: String,
-    path: PathBuf,
+    pub(super) path: PathBuf,
 }
 
-/// The folder of a policy set with the files that belong to it, hidden ones left out.
+/// The folder of a policy set with the files of the set, hidden ones left out.
 #[derive(Debug)]
 pub struct SetFolder {
     root: PathBuf,
@@ -57,15 +57,10 @@ impl SetFolder {
                 Mistake::of_file("", format!("cannot read the policy set {}: {e}", path.display()))
                     .help("give the path of a folder with a policies.hcl or a sentinel.hcl")
             })?;
-        let mut walk = Walk { root: &root, files: Vec::new(), mistakes: Vec::new() };
-        walk.folder(&root, "", 0);
-        let Walk { mut files, mut mistakes, .. } = walk;
+        let policies = policies.trim_matches('/').to_owned();
+        let (mut files, mistakes) = walk::files(&root, &folder_of_set(&root, &policies)?, &policies);
         files.sort();
-        let folder =
-            Self { root, policies: policies.trim_matches('/').to_owned(), files, read: AtomicU64::new(0) };
-        // what else lies beside the set is nobody's mistake: it is not listed, so nothing of it can be read
-        mistakes.retain(|mistake| mistake.file.is_empty() || folder.is_of_set(&mistake.file));
-        Ok((folder, mistakes))
+        Ok((Self { root, policies, files, read: AtomicU64::new(0) }, mistakes))
     }
 
     /// The folder with every symlink in its path resolved.
@@ -78,14 +73,9 @@ impl SetFolder {
         &self.policies
     }
 
-    /// The files, sorted by name.
+    /// The files of the set, sorted by name.
     pub fn files(&self) -> &[SetFile] {
         &self.files
-    }
-
-    /// Those of them that lie in the set itself.
-    pub fn files_of_set(&self) -> impl Iterator<Item = &SetFile> {
-        self.files.iter().filter(|file| self.is_of_set(&file.name))
     }
 
     /// The name, in the folder, of a file that lies at the root of the set.
@@ -96,16 +86,19 @@ impl SetFolder {
         }
     }
 
-    fn is_of_set(&self, name: &str) -> bool {
-        match self.policies.as_str() {
-            "" => true,
-            policies => name.strip_prefix(policies).is_some_and(|rest| rest.starts_with('/')),
-        }
+    /// The file of that name, which may lie beside the set.
+    pub fn file(&self, name: &str) -> Option<SetFile> {
+        self.files.iter().find(|file| file.name == name).cloned().or_else(|| self.beside(name))
     }
 
-    /// The file of that name.
-    pub fn file(&self, name: &str) -> Option<&SetFile> {
-        self.files.iter().find(|file| file.name == name)
+    /// What lies beside a set is looked for when somebody names it: it may be a large repository.
+    fn beside(&self, name: &str) -> Option<SetFile> {
+        if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
+            return None;
+        }
+        let path = fs::canonicalize(self.root.join(name)).ok()?;
+        let is_inside = path.starts_with(&self.root) && path.is_file();
+        is_inside.then(|| SetFile { name: name.to_owned(), path })
     }
 
     /// Reads a text file of the set.
@@ -126,7 +119,11 @@ impl SetFolder {
                 Mistake::of_file(&file.name, message).help("keep data that is this large out of policies")
             );
         }
-        String::from_utf8(fs::read(&file.path).map_err(unreadable)?).map_err(|e| {
+        let mut bytes = fs::read(&file.path).map_err(unreadable)?;
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        String::from_utf8(bytes).map_err(|e| {
             let (valid, _) = e.as_bytes().split_at(e.utf8_error().valid_up_to());
             let text = String::from_utf8_lossy(valid);
             Mistake::at(&file.name, &text, Place::at(&text, text.len()), "is not UTF-8 from here on")
@@ -135,63 +132,24 @@ impl SetFolder {
     }
 }
 
-struct Walk<'a> {
-    root: &'a Path,
-    files: Vec<SetFile>,
-    mistakes: Vec<Mistake>,
-}
-
-impl Walk<'_> {
-    fn folder(&mut self, folder: &Path, prefix: &str, depth: usize) {
-        if depth > MAX_DEPTH {
-            self.mistakes.push(Mistake::of_file(prefix, format!("lies more than {MAX_DEPTH} folders deep")));
-            return;
-        }
-        let entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
-            Ok(entries) => entries,
-            Err(e) => return self.mistakes.push(Mistake::of_file(prefix, format!("cannot be read: {e}"))),
-        };
-        for entry in entries {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if name.starts_with('.') {
-                continue;
-            }
-            if self.files.len() >= MAX_FILES {
-                self.mistakes.push(Mistake::of_file("", format!("the set has more than {MAX_FILES} files")));
-                return;
-            }
-            let inside = if prefix.is_empty() { name.into_owned() } else { format!("{prefix}/{name}") };
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => self.folder(&entry.path(), &inside, depth + 1),
-                Ok(kind) if kind.is_file() => self.files.push(SetFile { name: inside, path: entry.path() }),
-                Ok(kind) if kind.is_symlink() => self.symlink(&entry.path(), inside),
-                Ok(_) => self.mistakes.push(
-                    Mistake::of_file(inside, "is a device, a socket or a FIFO")
-                        .help("keep only files in a policy set"),
-                ),
-                Err(e) => self.mistakes.push(Mistake::of_file(inside, format!("cannot be read: {e}"))),
-            }
-        }
+/// The folder of the set in the folder that holds all it uses, with every symlink resolved.
+fn folder_of_set(root: &Path, policies: &str) -> Result<PathBuf, LoadError> {
+    if policies.is_empty() {
+        return Ok(root.to_owned());
     }
-
-    /// A symlink to a file of the set, such as a manifest under another name, is that file. One to a folder of the
-    /// set adds nothing: its files are found where they lie.
-    fn symlink(&mut self, path: &Path, inside: String) {
-        match fs::canonicalize(path) {
-            Ok(target) if !target.starts_with(self.root) => self.mistakes.push(
-                Mistake::of_file(inside, "is a symlink that leaves the policy set")
-                    .help("put the file into the set"),
-            ),
-            Ok(target) if target.is_dir() => {}
-            Ok(target) if target.is_file() => self.files.push(SetFile { name: inside, path: target }),
-            Ok(_) => {
-                self.mistakes.push(Mistake::of_file(inside, "is a symlink to something that is no file"))
-            }
-            Err(e) => {
-                self.mistakes.push(Mistake::of_file(inside, format!("is a symlink that leads nowhere: {e}")))
-            }
-        }
+    let refused = |why: String| {
+        Mistake::of_file("", format!("the folder {policies} of the policy set {} {why}", root.display()))
+            .help("`policies_path` is where, in the folder that `path` names, the set is")
+            .into()
+    };
+    if policies.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
+        return Err(refused("is hidden or outside: no part of it may begin with a dot".to_owned()));
+    }
+    match fs::canonicalize(root.join(policies)) {
+        Err(e) => Err(refused(format!("cannot be read: {e}"))),
+        Ok(folder) if !folder.starts_with(root) => Err(refused("is a symlink that leaves it".to_owned())),
+        Ok(folder) if !folder.is_dir() => Err(refused("is not a folder".to_owned())),
+        Ok(folder) => Ok(folder),
     }
 }
 
@@ -243,6 +201,88 @@ mod tests {
                 ("gone.rego", "is a symlink that leads nowhere"),
             ]
         );
+    }
+
+    #[test]
+    fn a_symlink_to_a_folder_that_is_not_walked_otherwise_brings_its_files() {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["lib", "aws/.hidden", "aws/own"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        for name in ["lib/b.rego", "aws/.hidden/c.rego", "aws/own/d.rego"] {
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        for (target, link) in
+            [("../lib", "aws/lib"), (".hidden", "aws/shown"), ("own", "aws/again"), ("../../aws", "lib/back")]
+        {
+            symlink(target, dir.path().join(link)).unwrap();
+        }
+        let (folder, mistakes) = SetFolder::open(dir.path(), "aws").unwrap();
+        assert_eq!(names(&folder), ["aws/lib/b.rego", "aws/own/d.rego", "aws/shown/c.rego"]);
+        assert!(mistakes.iter().all(|mistake| mistake.file == "aws/lib/back"), "{mistakes:?}");
+    }
+
+    #[test]
+    fn a_circle_of_symlinks_is_a_mistake() {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["set", "one", "two"] {
+            fs::create_dir(dir.path().join(folder)).unwrap();
+        }
+        for (target, link) in
+            [("../one", "set/one"), ("../two", "one/two"), ("../one", "two/one"), ("..", "set/up")]
+        {
+            symlink(target, dir.path().join(link)).unwrap();
+        }
+        let (_, mut mistakes) = SetFolder::open(dir.path(), "set").unwrap();
+        mistakes.sort_by(|a, b| a.file.cmp(&b.file));
+        let files: Vec<_> = mistakes.iter().map(|mistake| mistake.file.as_str()).collect();
+        assert_eq!(files, ["set/one/two/one", "set/up"]);
+    }
+
+    #[test]
+    fn what_lies_beside_a_set_is_found_by_its_name_and_not_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["set", "lib", ".git"] {
+            fs::create_dir(dir.path().join(folder)).unwrap();
+        }
+        for name in ["set/a.rego", "lib/b.rego", ".git/config"] {
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        symlink("/etc/passwd", dir.path().join("lib/out")).unwrap();
+        let (folder, mistakes) = SetFolder::open(dir.path(), "set/").unwrap();
+        assert_eq!((names(&folder), mistakes), (vec!["set/a.rego"], vec![]));
+        let found = |name| folder.file(name).is_some();
+        assert!(found("lib/b.rego") && found("set/a.rego"));
+        for name in ["lib/out", "lib", ".git/config", "lib/../lib/b.rego", "../x", "/etc/passwd", ""] {
+            assert!(!found(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_no_set_is_told_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".hidden")).unwrap();
+        fs::write(dir.path().join("file"), "x").unwrap();
+        symlink(outside.path(), dir.path().join("out")).unwrap();
+        for (policies, why) in [
+            ("gone", "cannot be read"),
+            ("file", "is not a folder"),
+            ("out", "is a symlink that leaves it"),
+            (".hidden", "is hidden"),
+            ("a/../..", "is hidden or outside"),
+        ] {
+            let error = SetFolder::open(dir.path(), policies).unwrap_err().to_string();
+            assert!(error.contains(why) && error.contains("policies_path"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_text() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.rego"), "\u{feff}package a\n").unwrap();
+        let (folder, _) = SetFolder::open(dir.path(), "").unwrap();
+        assert_eq!(folder.read(&folder.files()[0]).unwrap(), "package a\n");
     }
 
     #[test]

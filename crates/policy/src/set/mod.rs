@@ -2,6 +2,7 @@
 
 mod folder;
 mod guard;
+mod walk;
 
 use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 
@@ -18,11 +19,9 @@ use crate::{
 /// The engines of this build. A folder belongs to the engine whose manifest it holds.
 const ENGINES: &[&dyn PolicyEngine] = &[&RegoEngine, &SentinelEngine];
 
-/// Manifests that no engine reads, with what to say about them.
-const WITHOUT_ENGINE: &[(&str, &str, &str)] = &[
-    ("sentinel.json", "the JSON form of a policy set's manifest is not read", "write it as sentinel.hcl"),
-    ("policies.json", "the JSON form of a policy set's manifest is not read", "write it as policies.hcl"),
-];
+/// Manifests that no engine reads, with those that are read.
+const WITHOUT_ENGINE: &[(&str, &str)] =
+    &[("sentinel.json", "sentinel.hcl"), ("policies.json", "policies.hcl")];
 
 /// What the configuration says of a set beside its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -62,6 +61,7 @@ pub struct PolicySet {
     name: String,
     engine: EngineKind,
     compiled: Arc<dyn CompiledSet>,
+    warnings: Vec<String>,
 }
 
 impl fmt::Debug for PolicySet {
@@ -85,7 +85,11 @@ impl PolicySet {
         let loaded = engine_of(&folder)
             .and_then(|engine| Ok((engine.kind(), guard::load(engine, &folder, settings)?)));
         match loaded {
-            Ok((engine, compiled)) if mistakes.is_empty() => Ok(Self { name: name.into(), engine, compiled }),
+            Ok((engine, compiled)) if mistakes.is_empty() => {
+                let warnings =
+                    compiled.warnings().iter().cloned().chain(manifests_not_read(&folder)).collect();
+                Ok(Self { name: name.into(), engine, compiled, warnings })
+            }
             Ok(_) => Err(LoadError::new(mistakes)),
             Err(error) => {
                 mistakes.extend_from_slice(error.mistakes());
@@ -111,7 +115,7 @@ impl PolicySet {
 
     /// What of the set and of its settings has no effect.
     pub fn warnings(&self) -> Vec<String> {
-        self.compiled.warnings().to_vec()
+        self.warnings.clone()
     }
 
     /// Evaluates every policy of the set. Takes at most the time limit for each of them, and never panics.
@@ -145,35 +149,46 @@ impl PolicySet {
     }
 }
 
+/// What is said of manifests in JSON beside one that is read.
+fn manifests_not_read(folder: &SetFolder) -> impl Iterator<Item = String> {
+    let here = WITHOUT_ENGINE.iter().map(|(manifest, read)| (folder.name_in_set(manifest), read));
+    here.filter(|(manifest, _)| folder.file(manifest).is_some()).map(|(manifest, read)| {
+        format!("{manifest} is not read: of a set's configuration a run takes {read} alone")
+    })
+}
+
 /// The engine whose manifest lies in the folder.
 fn engine_of(folder: &SetFolder) -> Result<&'static dyn PolicyEngine, LoadError> {
-    let mut mistakes = Vec::new();
-    for (manifest, message, help) in WITHOUT_ENGINE {
-        let manifest = folder.name_in_set(manifest);
-        if folder.file(&manifest).is_some() {
-            mistakes.push(Mistake::of_file(manifest, *message).help(*help));
-        }
-    }
     let mut found =
         ENGINES.iter().filter(|engine| folder.file(&folder.name_in_set(engine.manifest())).is_some());
     match (found.next(), found.next()) {
-        (Some(engine), None) if mistakes.is_empty() => Ok(*engine),
+        (Some(engine), None) => Ok(*engine),
         (Some(one), Some(two)) => Err(Mistake::of_file(
             "",
             format!("the folder holds both {} and {}", one.manifest(), two.manifest()),
         )
         .help("a set has one engine: move one of them to a folder of its own")
         .into()),
-        (None, _) if mistakes.is_empty() => {
-            let place = folder.root().join(folder.policies());
-            let message = format!("{} holds no policies.hcl and no sentinel.hcl", place.display());
-            Err(Mistake::of_file("", message)
-                .help(
-                    "a policy set needs a policies.hcl (Rego) or a sentinel.hcl (Sentinel) with a policy block for each \
-                     of its policies",
-                )
-                .into())
-        }
-        _ => Err(LoadError::new(mistakes)),
+        (None, _) => Err(without_manifest(folder)),
     }
+}
+
+fn without_manifest(folder: &SetFolder) -> LoadError {
+    let mut mistakes = Vec::new();
+    for (manifest, read) in WITHOUT_ENGINE {
+        let manifest = folder.name_in_set(manifest);
+        if folder.file(&manifest).is_some() {
+            let message = "the JSON form of a policy set's manifest is not read";
+            mistakes.push(Mistake::of_file(manifest, message).help(format!("write it as {read}")));
+        }
+    }
+    if mistakes.is_empty() {
+        let place = folder.root().join(folder.policies());
+        let message = format!("{} holds no policies.hcl and no sentinel.hcl", place.display());
+        mistakes.push(Mistake::of_file("", message).help(
+            "a policy set needs a policies.hcl (Rego) or a sentinel.hcl (Sentinel) with a policy block for each of its \
+             policies",
+        ));
+    }
+    LoadError::new(mistakes)
 }

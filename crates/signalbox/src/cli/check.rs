@@ -76,7 +76,7 @@ pub(crate) fn check_policy_sets(config: &Config) -> PolicySetFindings {
     let mut findings = PolicySetFindings::default();
     for set in config.policy_sets.values() {
         let of = |what: &dyn std::fmt::Display| {
-            format!("policy set {:?} in {}: {what}", set.name, set.folder().display())
+            format!("policy set {:?} in {}: {what}", set.name, set.path.display())
         };
         match policy::PolicySet::load(set.name.as_str(), &set.path, &engine::set_settings(set)) {
             Ok(loaded) => findings.warnings.extend(loaded.warnings().iter().map(|warning| of(warning))),
