@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::eval::{Environment, Evaluator, Trace};
 use crate::host::Host;
 use crate::limits::Limits;
+use crate::redact::Secrets;
 use crate::value::{Data, show};
 
 /// How a policy ended.
@@ -99,7 +100,8 @@ pub fn evaluate(
             ),
         },
     };
-    Evaluation { outcome, trace: evaluated.trace, duration: start.elapsed() }
+    let evaluation = Evaluation { outcome, trace: evaluated.trace, duration: start.elapsed() };
+    evaluation.masked(&Secrets::new(evaluated.credentials))
 }
 
 /// A value of `main` as the log and the JSON carry it.

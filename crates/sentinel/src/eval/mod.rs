@@ -12,7 +12,7 @@ mod quantifier;
 mod stmt;
 mod trace;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
@@ -25,7 +25,6 @@ pub use trace::{RuleTrace, Trace};
 use crate::compile::Unit;
 use crate::error::{Error, ErrorKind, Place};
 use crate::host::Host;
-use crate::imports::http::Credentials;
 use crate::limits::{Limits, Meter};
 use crate::regexp::Regexps;
 use crate::source::Span;
@@ -46,7 +45,7 @@ pub(crate) struct Evaluator<'e> {
     /// The values of the global scope that were looked at.
     globals: HashMap<Arc<str>, Value>,
     /// What requests of `http` are authorised with, to be masked where it is printed.
-    pub(crate) credentials: Credentials,
+    pub(crate) credentials: BTreeSet<String>,
     /// The moment `time.now` is, fixed when it is first asked for.
     pub(crate) now: Option<Value>,
     /// Imports being loaded, to find cycles.
@@ -76,6 +75,8 @@ pub(crate) struct Evaluated {
     /// Where the undefined of an undefined `main` came into being.
     pub(crate) undefined_at: Option<Place>,
     pub(crate) trace: Trace,
+    /// What requests were authorised with, which is not to be shown.
+    pub(crate) credentials: BTreeSet<String>,
 }
 
 impl<'e> Evaluator<'e> {
@@ -91,7 +92,7 @@ impl<'e> Evaluator<'e> {
             rules: Rules::default(),
             cycles: Cycles::default(),
             globals: HashMap::new(),
-            credentials: Credentials::default(),
+            credentials: BTreeSet::new(),
             now: None,
             loading: Vec::new(),
             modules: HashMap::new(),
@@ -117,7 +118,7 @@ impl<'e> Evaluator<'e> {
             print: std::mem::take(&mut self.print),
             rules: std::mem::take(&mut self.rules).into_traces(),
         };
-        Evaluated { main, undefined_at, trace }
+        Evaluated { main, undefined_at, trace, credentials: std::mem::take(&mut self.credentials) }
     }
 
     fn policy(&mut self, unit: &Arc<Unit>, params: &HashMap<String, Data>) -> Result<Value, Error> {

@@ -1,7 +1,6 @@
 //! `http`: requests, sent by the application if it allows them.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,8 +8,6 @@ use base64::engine::general_purpose::STANDARD;
 use super::Call;
 use crate::error::Error;
 use crate::host::HttpRequest;
-use crate::limits::Meter;
-use crate::redact::MASK;
 use crate::value::show;
 use crate::value::{Data, DataMap, Key, Map, Receiver, Value};
 
@@ -24,6 +21,9 @@ pub(super) const FUNCTIONS: &[&str] = &[
     "with_timeout",
     "without_certificate_verification",
 ];
+
+/// Headers whose values are shown nowhere.
+const CREDENTIALS: [&str; 2] = ["Authorization", "Proxy-Authorization"];
 
 pub(super) const CLIENT_METHODS: &[&str] = &[
     "accept_status_codes",
@@ -142,7 +142,7 @@ fn within(call: &Call<'_, '_>, value: Value, least: i64, most: i64) -> Result<Va
     }
 }
 
-pub(super) fn request_method(call: Call<'_, '_>, map: &Map) -> Result<Value, Error> {
+pub(super) fn request_method(mut call: Call<'_, '_>, map: &Map) -> Result<Value, Error> {
     if let Some(undefined) = call.undefined() {
         return Ok(undefined);
     }
@@ -163,48 +163,26 @@ pub(super) fn request_method(call: Call<'_, '_>, map: &Map) -> Result<Value, Err
             let (user, password) = (call.text(&user)?, call.text(&password)?);
             call.eval.meter.room(2 * (user.len() + password.len()))?;
             let credentials = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
-            call.eval.meter.look_up(&Key::from(&*credentials))?;
-            call.eval.meter.text(credentials.len())?;
-            call.eval.credentials.note(&credentials);
-            with_header(&call, map, "Authorization", call.result(credentials)?)
+            let credentials = call.result(credentials)?;
+            with_header(&mut call, map, "Authorization", credentials)
         }
         _ => {
             let [name, value] = call.exactly()?;
-            with_header(&call, map, &call.text(&name)?, Value::Str(call.string(&value)?))
+            let (name, value) = (call.text(&name)?, Value::Str(call.string(&value)?));
+            with_header(&mut call, map, &name, value)
         }
     }
 }
 
-/// What requests are authorised with, which is not shown where they are printed: it is a password, only written
-/// with other letters.
-#[derive(Default)]
-pub(crate) struct Credentials {
-    /// The longest first: one may be the start of another.
-    headers: BTreeSet<(Reverse<usize>, String)>,
-}
-
-impl Credentials {
-    fn note(&mut self, header: &str) {
-        self.headers.insert((Reverse(header.len()), header.to_owned()));
-    }
-
-    /// A text that is going to be printed, without them.
-    pub(crate) fn mask(&self, mut text: String, meter: &Meter) -> Result<String, Error> {
-        for (_, header) in &self.headers {
-            meter.step()?;
-            meter.scan(text.len())?;
-            let found = text.matches(header.as_str()).count();
-            if found > 0 {
-                meter.room(text.len() + found * MASK.len())?;
-                text = text.replace(header.as_str(), MASK);
-            }
-        }
-        Ok(text)
-    }
-}
-
-fn with_header(call: &Call<'_, '_>, map: &Map, name: &str, value: Value) -> Result<Value, Error> {
+fn with_header(call: &mut Call<'_, '_>, map: &Map, name: &str, value: Value) -> Result<Value, Error> {
     call.eval.meter.text(name.len())?;
+    if CREDENTIALS.iter().any(|header| name.eq_ignore_ascii_case(header)) {
+        // a password, if only written with other letters
+        let credentials = call.text(&value)?.into_owned();
+        call.eval.meter.look_up(&Key::from(&*credentials))?;
+        call.eval.meter.text(credentials.len())?;
+        call.eval.credentials.insert(credentials);
+    }
     let mut headers: BTreeMap<Key, Value> = match map.get_name(b"headers") {
         Some(Value::Map(headers)) => call.entries(&headers)?.into_iter().collect(),
         _ => BTreeMap::new(),

@@ -19,13 +19,13 @@ pub(super) fn call(call: Call<'_, '_>) -> Result<Value, Error> {
                 args => return Err(call.error(format!("takes 2 or 3 arguments, not {}", args.len()))),
             };
             let path = path_of(&call, path)?;
-            let found = get(&call, object, &path)?.filter(|value| !value.is_undefined());
+            let found = get(&call, object, &path, OfNothing::IsThere)?.filter(|value| !value.is_undefined());
             Ok(found.or(default).unwrap_or_else(|| call.missing()))
         }
         "has" => {
             let [object, path] = call.exactly()?;
             let path = path_of(&call, &path)?;
-            let found = get(&call, &object, &path)?;
+            let found = get(&call, &object, &path, OfNothing::IsMissing)?;
             Ok(Value::Bool(found.is_some_and(|value| !value.is_undefined())))
         }
         "set" => {
@@ -94,11 +94,25 @@ fn index(part: &str, length: usize) -> Option<usize> {
     part.parse().ok().filter(|at| *at < length)
 }
 
-fn get(call: &Call<'_, '_>, object: &Value, path: &[String]) -> Result<Option<Value>, Error> {
+/// What a splat over an empty collection comes to.
+#[derive(Clone, Copy, PartialEq)]
+enum OfNothing {
+    /// An empty list: that is what there is.
+    IsThere,
+    /// Nothing: no element has the rest of the path.
+    IsMissing,
+}
+
+fn get(
+    call: &Call<'_, '_>,
+    object: &Value,
+    path: &[String],
+    of_nothing: OfNothing,
+) -> Result<Option<Value>, Error> {
     call.eval.meter.step()?;
     let Some((part, rest)) = path.split_first() else { return Ok(Some(object.clone())) };
     call.eval.meter.read(part.len())?;
-    call.eval.meter.deeper(|| get_part(call, object, part, rest))
+    call.eval.meter.deeper(|| get_part(call, object, part, rest, of_nothing))
 }
 
 fn get_part(
@@ -106,19 +120,20 @@ fn get_part(
     object: &Value,
     part: &str,
     rest: &[String],
+    of_nothing: OfNothing,
 ) -> Result<Option<Value>, Error> {
     match object {
         Value::Map(map) => match entry(call, map, part)? {
-            Some((_, value)) => get(call, &value, rest),
+            Some((_, value)) => get(call, &value, rest, of_nothing),
             None if part == "*" => {
                 let values = call.entries(map)?.into_iter().map(|(_, value)| value).collect();
-                get_each(call, values, rest)
+                get_each(call, values, rest, of_nothing)
             }
             None => Ok(None),
         },
-        Value::List(list) if part == "*" => get_each(call, call.list(object)?, rest),
+        Value::List(list) if part == "*" => get_each(call, call.list(object)?, rest, of_nothing),
         Value::List(list) => match index(part, list.len()).and_then(|at| list.get(at)) {
-            Some(value) => get(call, &value, rest),
+            Some(value) => get(call, &value, rest, of_nothing),
             None => Ok(None),
         },
         _ => Ok(None),
@@ -127,10 +142,18 @@ fn get_part(
 
 /// What the rest of a path finds in each element; elements where it finds nothing are left out. A path
 /// that no element has is not there.
-fn get_each(call: &Call<'_, '_>, items: Vec<Value>, rest: &[String]) -> Result<Option<Value>, Error> {
+fn get_each(
+    call: &Call<'_, '_>,
+    items: Vec<Value>,
+    rest: &[String],
+    of_nothing: OfNothing,
+) -> Result<Option<Value>, Error> {
+    if items.is_empty() && of_nothing == OfNothing::IsThere {
+        return Ok(Some(Value::list(Vec::new())));
+    }
     let mut found = Vec::new();
     for item in items {
-        if let Some(value) = get(call, &item, rest)? {
+        if let Some(value) = get(call, &item, rest, of_nothing)? {
             found.push(value);
         }
     }

@@ -32,6 +32,9 @@ pub const MASK: &str = "(sensitive value)";
 /// Texts shorter than this are masked only where they are a whole value.
 const SHORTEST: usize = 4;
 
+/// Beginnings of secrets that are shorter than this are not masked where a text was cut: words begin like them.
+const SHORTEST_CUT: usize = 8;
+
 /// Lines shorter than this are no secrets of their own.
 const SHORTEST_LINE: usize = 8;
 
@@ -40,7 +43,7 @@ const SHORTEST_KEY: usize = 8;
 
 /// Whether a key of a sensitive map is a text of its own, and not the name of an attribute.
 fn is_secret_key(key: &str) -> bool {
-    key.chars().count() >= SHORTEST_KEY && !key.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+    key.chars().count() >= SHORTEST_KEY && !key.chars().all(|c| c.is_ascii_alphabetic() || "_-".contains(c))
 }
 
 /// Sensitive texts. Clones share them.
@@ -176,13 +179,14 @@ mod tests {
         let secrets = secrets(&[
             "correct horse battery staple",
             "corral\n-----BEGIN KEY-----\nMIIEvQIBADANBgkq",
-            "ab\"cd\"ef",
+            "ab\"cd\"ef, gh",
         ]);
         for (text, masked) in [
             ("was given `correct horse ba ...`", "was given `(sensitive value) ...`"),
-            ("x-correct horse battery staple, corr ...", "x-(sensitive value), (sensitive value) ..."),
-            ("key: MIIEvQI ...", "key: (sensitive value) ..."),
-            ("[\"a\", \"ab\\\"cd\\ ...", "[\"a\", \"(sensitive value)\\ ..."),
+            ("x-correct horse battery staple, correct  ...", "x-(sensitive value), (sensitive value) ..."),
+            ("key: MIIEvQIB ...", "key: (sensitive value) ..."),
+            ("[\"a\", \"ab\\\"cd\\\"ef, g\\ ...", "[\"a\", \"(sensitive value)\\ ..."),
+            ("a correct ...", "a correct ..."),
             ("correct horse ba, a ...", "correct horse ba, a ..."),
             ("correct horse ba...", "correct horse ba..."),
         ] {
@@ -230,6 +234,26 @@ mod tests {
         secrets.as_they_are = Patterns { texts: texts.clone().into(), automaton: None };
         secrets.bare = Patterns { texts: texts.into(), automaton: None };
         assert_eq!(secrets.mask("x hunter2 y a\\\"bc z a\"bc"), format!("x {MASK} y {MASK} z {MASK}"));
+    }
+
+    #[test]
+    fn a_secret_that_repeats_itself_holds_nothing_up() {
+        let zeros = "A".repeat(100_000);
+        let secrets = secrets(&[&zeros, &format!("{zeros}{}", "xyz".repeat(20_000))]);
+        assert_eq!(secrets.mask(&format!("x{zeros}y")), format!("x{MASK}y"));
+        let message = format!("{}b{} ...", &zeros[..8_000], &zeros[..8_000]);
+        assert_eq!(secrets.mask_message(&message), format!("{}b{MASK} ...", &zeros[..8_000]));
+    }
+
+    #[test]
+    fn words_are_no_secrets_where_they_are_keys() {
+        let mut texts = Vec::new();
+        let data: Data =
+            serde_json::from_str(r#"{"adminPassword": 1, "storage-class": 2, "a.b@example.com": 3}"#)
+                .unwrap();
+        Secrets::collect(&data, &mut texts);
+        texts.retain(|text| text.parse::<i64>().is_err());
+        assert_eq!(texts, ["a.b@example.com"]);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use super::{MASK, SHORTEST, SHORTEST_LINE};
+use super::{MASK, SHORTEST, SHORTEST_CUT, SHORTEST_LINE};
 use crate::value::show::CUT;
 
 /// What of a secret is searched for: the whole, and its lines.
@@ -30,7 +30,10 @@ impl Patterns {
         if let Some(same) = other.filter(|other| *other.texts == texts) {
             return same.clone();
         }
-        let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&texts).ok();
+        // another kind takes time that grows with the square of a text that repeats itself
+        let mut builder = AhoCorasick::builder();
+        builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::ContiguousNFA));
+        let automaton = builder.build(&texts).ok();
         Patterns { texts: texts.into(), automaton }
     }
 
@@ -47,25 +50,23 @@ impl Patterns {
 
     /// Where beginnings of the texts are that a cut ends, in order: the rest of such a text was cut off.
     pub(super) fn find_cut(&self, text: &str) -> Vec<Range<usize>> {
-        let cuts: Vec<usize> = text.match_indices(CUT).map(|(at, _)| at).collect();
-        let Some(last) = cuts.last() else { return Vec::new() };
+        let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
         let mut found: Vec<Range<usize>> = Vec::new();
-        for (start, _) in text[..*last].char_indices() {
-            let length = self.begins(&text[start..]);
-            let end = cuts[..cuts.partition_point(|cut| *cut <= start + length)].last();
-            if let Some(end) = end.filter(|end| **end >= start + SHORTEST) {
-                found.push(start..*end);
-            }
+        for (cut, _) in text.match_indices(CUT) {
+            let Some(last) = cut.checked_sub(SHORTEST_CUT) else { continue };
+            let mut starts = cut.saturating_sub(longest)..=last;
+            // the first start has the longest beginning
+            let start = starts.find(|at| text.is_char_boundary(*at) && self.begin_with(&text[*at..cut]));
+            found.extend(start.map(|start| start..cut));
         }
         found
     }
 
-    /// How many bytes at the start of a text are the beginning of one of these.
-    fn begins(&self, text: &str) -> usize {
-        // in their order, the one that shares the most with a text stands next to where that would be
-        let at = self.texts.partition_point(|known| known.as_str() < text);
-        let shared = |known: &String| known.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
-        self.texts[at.saturating_sub(1)..].iter().take(2).map(shared).max().unwrap_or(0)
+    /// Whether one of the texts begins with this.
+    fn begin_with(&self, beginning: &str) -> bool {
+        // in their order, those that do stand next to where it would be
+        let at = self.texts.partition_point(|known| known.as_str() < beginning);
+        self.texts.get(at).is_some_and(|known| known.starts_with(beginning))
     }
 }
 

@@ -76,7 +76,8 @@ spec! {
     /// collecting nothing comes to, would answer a question about a path that is nowhere with yes.
     has_with_a_splat_asks_for_an_element_with_the_path: maps!(";; [maps.has({\"a\": [{\"c\": 1}, {\"b\": null}]}, \"a.*.b\"), maps.has({\"a\": [{\"c\": 1}]}, \"a.*.b\"), maps.has({\"a\": []}, \"a.*\"), maps.has({\"a\": {}}, \"a.*.b\"), maps.has({\"a\": {\"x\": {\"b\": 1}}}, \"a.*.b\"), maps.has({\"a\": [{\"b\": undefined}]}, \"a.*.b\")]") => "[true, false, false, false, true, false]";
     has_with_two_splats_asks_for_both: maps!(";; [maps.has({\"a\": [{\"b\": []}, {\"b\": [{\"c\": 1}]}]}, \"a.*.b.*.c\"), maps.has({\"a\": [{\"b\": []}]}, \"a.*.b.*.c\")]") => "[true, false]";
-    get_with_a_splat_that_finds_nothing_is_the_default: maps!(";; [maps.get({\"a\": [{\"c\": 1}]}, \"a.*.b\", 0), maps.get({\"a\": []}, \"a.*.b\", []), maps.get({\"a\": [{}]}, \"a.*.b\") is defined]") => "[0, [], false]";
+    get_with_a_splat_that_finds_nothing_is_the_default: maps!(";; [maps.get({\"a\": [{\"c\": 1}]}, \"a.*.b\", 0), maps.get({\"a\": [{}]}, \"a.*.b\") is defined]") => "[0, false]";
+    get_with_a_splat_over_nothing_is_an_empty_list: maps!(";; [maps.get({\"a\": []}, \"a.*.b\", 0), maps.get({\"a\": {}}, \"a.*\")]") => "[[], []]";
     set_sets_a_key: maps!(";; maps.set({\"foo\": \"bar\"}, \"foo\", \"qux\")") => "{\"foo\": \"qux\"}";
     set_makes_what_is_missing: maps!(";; maps.set({}, \"foo.bar.baz\", 10)") => "{\"foo\": {\"bar\": {\"baz\": 10}}}";
     set_sets_an_element: maps!(";; maps.set({\"foo\": [2, 5]}, \"foo.0\", 10)") => "{\"foo\": [10, 5]}";

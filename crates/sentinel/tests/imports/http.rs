@@ -15,7 +15,7 @@ spec! {
     too_many_retries_are_an_error: "import \"http\" ;; http.with_retries(11)" => "error: takes 0 to 10, not 11";
     too_long_a_timeout_is_an_error: "import \"http\" ;; http.with_timeout(31)" => "error: takes 1 to 30, not 31";
     requests_have_headers: "import \"http\"\no = http.request(\"http://x\").with_header(\"Foo\", \"bar\")\nn = o.with_header(\"Foo\", o.headers[\"Foo\"] + \",baz\") ;; [o.headers, n.headers, n.url]" => "[{\"Foo\": \"bar\"}, {\"Foo\": \"bar,baz\"}, \"http://x\"]";
-    requests_have_basic_auth: "import \"http\" ;; http.request(\"u\").with_basic_auth(\"Aladdin\", \"OpenSesame\").headers.Authorization" => "\"Basic QWxhZGRpbjpPcGVuU2VzYW1l\"";
+    requests_have_basic_auth: "import \"http\" ;; http.request(\"u\").with_basic_auth(\"Aladdin\", \"OpenSesame\").headers.Authorization is \"Basic QWxhZGRpbjpPcGVuU2VzYW1l\"" => "true";
     requests_have_a_body: "import \"http\" ;; http.request(\"u\").with_body(\"b\").body" => "\"b\"";
     names_of_methods: "import \"http\" ;; [http.methodGet, http.methodPost]" => "[\"GET\", \"POST\"]";
 }
@@ -96,6 +96,17 @@ fn what_a_request_is_authorised_with_is_not_printed() {
     assert_eq!(ended.trace.print, shown);
     assert!(matches!(&ended.outcome, Outcome::Errored(error) if error.message() == hidden));
     assert_eq!(host.asked.lock().unwrap()[0].headers["Authorization"], "Basic dTpwdw==");
+}
+
+#[test]
+fn a_token_in_a_header_is_shown_by_no_rule_and_no_result() {
+    let host = Table { status: 200, ..Table::default() };
+    let unit = "import \"http\"\nreq = http.request(\"https://x\").with_header(\"authorization\", \"token t0p-secret\")\nprint(req)\nheaders = rule { req.headers }\nmain = rule { [headers] }";
+    let unit = Arc::new(compile("p.sentinel", unit).unwrap());
+    let ended = evaluate(&unit, &Environment::default(), &HashMap::new(), Limits::default(), &host);
+    let shown = format!("{:?}{}", ended.outcome, ended.text());
+    assert!(!shown.contains("t0p-secret"), "{shown}");
+    assert_eq!(shown.matches("\"authorization\": \"(sensitive value)\"").count(), 4, "{shown}");
 }
 
 #[test]
