@@ -31,7 +31,8 @@ spec! {
     undefined_plus_a_number_is_undefined: "undefined + 5" => "undefined";
     a_string_plus_undefined_is_undefined: "\"a\" + undefined" => "undefined";
     undefined_beside_null_is_undefined: "undefined + null" => "undefined";
-    compound_assignments: "a = 7\na += 3\na -= 2\na *= 3\na /= 5\na %= 3 ;; a" => "1";
+    compound_assignments: "a = 7\na += 3\na -= 2\na *= 3\na /= 10\na %= 3 ;; a" => "2";
+    a_float_in_a_name_is_negated: "x = 1.5 ;; [-x, +x, - -x]" => "[-1.5, 1.5, 1.5]";
     compound_assignment_groups_its_right_side: "a = 2\na *= 3 + 4 ;; a" => "14";
     plus_assign_on_strings_and_lists: "s = \"a\"\ns += \"b\"\nl = [1]\nl += [2] ;; [s, l]" => "[\"ab\", [1, 2]]";
     plus_assign_makes_a_new_list: "a = [1]\nb = a\na += [2] ;; [a, b]" => "[[1, 2], [1]]";

@@ -81,6 +81,21 @@ fn an_undefined_main_says_where_the_undefined_came_into_being() {
 }
 
 #[test]
+fn an_undefined_has_the_place_of_the_first_that_decides() {
+    for (source, place) in [
+        ("x = 1\nmain = undefined", "2:8"),
+        // an `or` goes on, and what it first met stays the reason
+        ("m = {}\na = m.a\nb = m.b\nmain = any [a, b] as x { x }", "2:5"),
+        ("m = {}\na = m.a\nmain = all [1] as x { a }", "2:5"),
+        // what is no boolean is undefined where it is asked for one
+        ("m = 1\nmain = all [1] as x {\n  m\n}", "3:3"),
+    ] {
+        let Outcome::Undefined(Some(found)) = outcome(source) else { panic!("{source} is not undefined") };
+        assert_eq!(found.position.to_string(), format!("policy.sentinel:{place}"), "{source}");
+    }
+}
+
+#[test]
 fn the_origin_of_an_undefined_survives_functions_and_operators() {
     let source = "f = func(m) { return m[\"key\"] }\nx = f({\"a\": 1}) + 1\nmain = rule { x > 0 }";
     let Outcome::Undefined(Some(place)) = outcome(source) else { panic!("main is not undefined") };

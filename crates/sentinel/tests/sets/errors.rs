@@ -42,6 +42,14 @@ fn a_runtime_error_has_the_place_of_the_expression() {
 }
 
 #[test]
+fn an_operand_of_not_that_is_no_bool_gets_a_word_on_how_not_binds() {
+    let note = |source: &str| runtime(source).notes().to_vec();
+    let binds = "`not` binds tighter than any other operator: use parentheses";
+    assert_eq!(note("x = 1\nmain = not x is 1"), [binds]);
+    assert_eq!(note("x = \"a\"\nmain = -x"), Vec::<String>::new());
+}
+
+#[test]
 fn an_error_about_an_undefined_says_where_it_came_from() {
     let error = runtime("m = {}\nx = m.missing\nfor x as y { }\nmain = true");
     assert_eq!(error.message(), "`for` needs a list or a map, not undefined");

@@ -102,6 +102,46 @@ fn memory_is_limited() {
 }
 
 #[test]
+fn literals_count_by_their_elements_and_walks_by_what_they_walk() {
+    let ends = |source: &str, memory| {
+        let unit = Arc::new(compile("p.sentinel", source).unwrap());
+        let limits = Limits { memory, ..Limits::default() };
+        evaluate(&unit, &Environment::default(), &HashMap::new(), limits, &host()).outcome
+    };
+    let list = format!("x = 0\nl = [{}]\nmain = true", "x,".repeat(5_000));
+    let map =
+        format!("x = 0\nm = {{{}}}\nmain = true", (0..5_000).map(|n| format!("{n}:x,")).collect::<String>());
+    // many times the number of elements, and less than their size
+    for source in [list.as_str(), map.as_str()] {
+        assert!(matches!(ends(source, 1 << 20), Outcome::Passed(_)));
+        assert_eq!(
+            limit_of(source, Limits { memory: 50_000, ..Limits::default() }),
+            ErrorKind::Limit(Limit::Memory)
+        );
+    }
+    // what is walked is held for as long as the walk, beside the collection
+    let walk = "l = range(10000)\nmain = all l as i { true }";
+    let alone = "l = range(10000)\nmain = true";
+    let enough = (1..).map(|n| n * 10_000).find(|memory| matches!(ends(alone, *memory), Outcome::Passed(_)));
+    let enough = enough.unwrap();
+    assert_eq!(
+        limit_of(walk, Limits { memory: enough + 100_000, ..Limits::default() }),
+        ErrorKind::Limit(Limit::Memory)
+    );
+    assert!(matches!(ends(walk, enough + 1_000_000), Outcome::Passed(_)));
+    // a slice counts by its own length
+    let slice = "s = strings.join(map range(1000) as i { \"0123456789\" }, \"\")\n";
+    let slice = format!(
+        "import \"strings\"\n{slice}x = [s[9999:], s[9998:9999]]\nl = range(10000)[9999:]\nmain = true"
+    );
+    let whole = slice.replace("9999:]", "0:]").replace("9998:9999", "0:9999");
+    let least = (1..).map(|n| n * 1_000).find(|memory| matches!(ends(&slice, *memory), Outcome::Passed(_)));
+    let least = least.unwrap();
+    assert!(matches!(ends(&whole, least), Outcome::Errored(_)), "the whole costs more than a part");
+    assert!(matches!(ends(&whole, least + 300_000), Outcome::Passed(_)));
+}
+
+#[test]
 fn functions_and_rules_count_more_than_their_places_in_a_list() {
     let limits = Limits { memory: 1 << 18, ..Limits::default() };
     let source =
