@@ -1,6 +1,6 @@
 //! The sensitive values of a plan.
 
-use super::build::named;
+use super::build::{named, str_of};
 use super::config_v1::is_expression;
 use crate::redact::Secrets;
 use crate::value::Data;
@@ -8,29 +8,21 @@ use crate::value::Data;
 /// The texts of all values that the plan marks as sensitive, for masking what policies say.
 pub fn secrets(plan: &Data) -> Vec<String> {
     let mut texts = Vec::new();
-    for member in ["resource_changes", "resource_drift"] {
-        for resource in plan.get(member).map(Data::items).unwrap_or_default() {
-            if let Some(change) = resource.get("change") {
-                changed(change, &mut texts);
-            }
+    for marked in marked_values(plan) {
+        if let Some(values) = marked.values {
+            self::marked(values, marked.marks, &mut texts);
         }
     }
     for (_, change) in plan.get("output_changes").map(Data::entries).unwrap_or_default() {
         changed(change, &mut texts);
     }
-    for document in
-        [plan.get("planned_values"), plan.get("prior_state").and_then(|state| state.get("values"))]
-    {
-        let Some(values) = document else { continue };
+    for values in states(plan) {
         for (_, output) in values.get("outputs").map(Data::entries).unwrap_or_default() {
             if is_sensitive(output)
                 && let Some(value) = output.get("value")
             {
                 Secrets::collect(value, &mut texts);
             }
-        }
-        if let Some(root) = values.get("root_module") {
-            module(root, &mut texts);
         }
     }
     variables(plan, &mut texts);
@@ -48,15 +40,54 @@ fn changed(change: &Data, texts: &mut Vec<String>) {
     }
 }
 
-fn module(module: &Data, texts: &mut Vec<String>) {
+/// Values of an instance of a resource or of an action, and what the plan marks of them.
+pub(super) struct Marked<'d> {
+    pub(super) address: &'d str,
+    values: Option<&'d Data>,
+    pub(super) marks: &'d Data,
+}
+
+impl<'d> Marked<'d> {
+    fn of(address: &'d str, parent: &'d Data, values: &str, marks: &str) -> Option<Marked<'d>> {
+        Some(Marked { address, values: parent.get(values), marks: parent.get(marks)? })
+    }
+}
+
+/// All that a plan marks of resources and actions.
+pub(super) fn marked_values(plan: &Data) -> Vec<Marked<'_>> {
+    let items = |member| plan.get(member).map(Data::items).unwrap_or_default().iter();
+    let mut found = Vec::new();
+    let deferred = items("deferred_changes").filter_map(|deferred| deferred.get("resource_change"));
+    for resource in items("resource_changes").chain(items("resource_drift")).chain(deferred) {
+        let Some(change) = resource.get("change") else { continue };
+        let address = str_of(resource, "address");
+        found.extend(Marked::of(address, change, "before", "before_sensitive"));
+        found.extend(Marked::of(address, change, "after", "after_sensitive"));
+    }
+    let deferred =
+        items("deferred_action_invocations").filter_map(|deferred| deferred.get("action_invocation"));
+    for action in items("action_invocations").chain(deferred) {
+        found.extend(Marked::of(str_of(action, "address"), action, "config_values", "config_sensitive"));
+    }
+    for root in states(plan).filter_map(|values| values.get("root_module")) {
+        module(root, &mut found);
+    }
+    found
+}
+
+fn module<'d>(module: &'d Data, found: &mut Vec<Marked<'d>>) {
     for resource in module.get("resources").map(Data::items).unwrap_or_default() {
-        if let (Some(values), Some(mark)) = (resource.get("values"), resource.get("sensitive_values")) {
-            marked(values, mark, texts);
-        }
+        found.extend(Marked::of(str_of(resource, "address"), resource, "values", "sensitive_values"));
     }
     for child in module.get("child_modules").map(Data::items).unwrap_or_default() {
-        self::module(child, texts);
+        self::module(child, found);
     }
+}
+
+/// The values of the states before and after.
+fn states(plan: &Data) -> impl Iterator<Item = &Data> {
+    let prior = plan.get("prior_state").and_then(|state| state.get("values"));
+    [plan.get("planned_values"), prior].into_iter().flatten()
 }
 
 /// Values of the variables that the root module declares as sensitive.

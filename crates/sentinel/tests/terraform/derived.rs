@@ -320,6 +320,28 @@ fn the_sensitive_values_of_a_plan_are_found() {
     assert_eq!(found, ["n1", "new-password", "old-password", "s3cr3t-token"]);
 }
 
+#[test]
+fn sensitive_values_of_actions_and_deferred_changes_are_found() {
+    let plan = serde_json::from_str(
+        r#"{
+            "action_invocations": [
+                {"config_values": {"token": "of-an-action", "size": "shown"}, "config_sensitive": {"token": true}}
+            ],
+            "deferred_action_invocations": [
+                {"action_invocation": {"config_values": {"token": "of-a-later-action"}, "config_sensitive": {"token": true}}}
+            ],
+            "deferred_changes": [{"resource_change": {"change": {
+                "before": {"token": "of-before"}, "before_sensitive": {"token": true},
+                "after": {"token": "of-after", "size": "shown"}, "after_sensitive": {"token": true}
+            }}}]
+        }"#,
+    )
+    .unwrap();
+    let mut found = secrets(&plan);
+    found.sort();
+    assert_eq!(found, ["of-a-later-action", "of-after", "of-an-action", "of-before"]);
+}
+
 /// Plans have no values of these: the configuration is where they are.
 #[test]
 fn sensitive_constants_of_every_module_are_found() {

@@ -1,17 +1,19 @@
 //! Masking of a plan and a run that are written into files.
 //!
 //! What the plan marks as sensitive is masked where it stands, whatever it is. The texts of such values may
-//! stand elsewhere too: they are masked in what people and providers wrote, and there only when they are too
-//! long to be ordinary words. Names, numbers, addresses, and all else that makes a plan what it is stay: a
-//! policy could not be written against mocks that have other ones.
+//! stand elsewhere too: they are masked there when they are too long to be ordinary words. Names, numbers,
+//! addresses, and all else that makes a plan what it is stay: a policy could not be written against mocks that
+//! have other ones. Those are named here, so that what a later Terraform adds to a plan is masked.
+
+mod format;
 
 use std::collections::HashSet;
 
-use super::build::{named, str_of};
-use super::config_v1::is_expression;
-use super::secrets::{is_sensitive, sensitive_names, sensitive_variables};
-use super::strip_index;
 use crate::redact::{MASK, Secrets};
+use crate::terraform::build::{named, str_of};
+use crate::terraform::config_v1::is_expression;
+use crate::terraform::secrets::{is_sensitive, marked_values, sensitive_names, sensitive_variables};
+use crate::terraform::strip_index;
 use crate::value::Data;
 
 /// Texts shorter than this are masked only where the plan marks them.
@@ -20,7 +22,8 @@ const SHORTEST: usize = 8;
 /// Masks a plan, and what belongs to it.
 pub(super) struct Masking {
     secrets: Secrets,
-    /// Attributes of resources of the configuration that are sensitive in some instance: address and name.
+    /// Attributes of resources and actions of the configuration that are sensitive in some instance: address
+    /// and name.
     attributes: HashSet<(String, String)>,
     /// How many texts were masked that no mark is for.
     pub(super) elsewhere: usize,
@@ -67,7 +70,7 @@ impl Masking {
         let within =
             |inner: &str| if address.is_empty() { inner.to_owned() } else { format!("{address}.{inner}") };
         members(module, |name, value| match name {
-            "resources" => Data::list(value.items().iter().map(|resource| {
+            "resources" | "actions" => Data::list(value.items().iter().map(|resource| {
                 let address = within(str_of(resource, "address"));
                 members(resource, |name, value| match name {
                     "expressions" => members(value, |name, expression| {
@@ -106,6 +109,7 @@ impl Masking {
             "after" => self.values(value, parent.get("after_sensitive")),
             // the state has a member of this name, too
             "values" if parent.get("address").is_some() => self.values(value, parent.get("sensitive_values")),
+            "config_values" => self.values(value, parent.get("config_sensitive")),
             "value" | "default" => self.values(value, parent.get("sensitive")),
             "expression" | "expressions" | "count_expression" | "for_each_expression" => {
                 self.expression(value, false)
@@ -114,8 +118,9 @@ impl Masking {
             "variables" | "outputs" | "output_changes" | "module_calls" | "provider_config" => {
                 members(value, |_, one| self.format(one))
             }
-            "before_identity" | "after_identity" | "importing" | "generated_config" | "problems"
-            | "description" => self.values(value, None),
+            // made of names that a provider gave
+            "before_identity" | "after_identity" | "importing" => self.values(value, None),
+            _ if format::stays(name) => self.staying(value),
             _ => self.format(value),
         }
     }
@@ -123,7 +128,17 @@ impl Masking {
     fn format(&mut self, data: &Data) -> Data {
         match data {
             Data::List(items) => Data::list(items.iter().map(|item| self.format(item))),
-            data => members(data, |name, value| self.member(data, name, value)),
+            Data::Map(_) => members(data, |name, value| self.member(data, name, value)),
+            other => self.text(other),
+        }
+    }
+
+    /// Texts and lists of them stay; members are looked at by their own names.
+    fn staying(&mut self, data: &Data) -> Data {
+        match data {
+            Data::List(items) => Data::list(items.iter().map(|item| self.staying(item))),
+            Data::Map(_) => self.format(data),
+            other => other.clone(),
         }
     }
 
@@ -135,7 +150,8 @@ impl Masking {
                 "constant_value" => self.values(value, Some(&Data::Bool(hide))),
                 _ => value.clone(),
             }),
-            data => members(data, |_, inner| self.expression(inner, hide)),
+            Data::Map(_) => members(expression, |_, inner| self.expression(inner, hide)),
+            other => self.values(other, Some(&Data::Bool(hide))),
         }
     }
 
@@ -193,15 +209,10 @@ fn hidden(value: &Data) -> Data {
 
 fn attributes(plan: &Data) -> HashSet<(String, String)> {
     let mut found = HashSet::new();
-    for member in ["resource_changes", "resource_drift"] {
-        for resource in plan.get(member).map(Data::items).unwrap_or_default() {
-            let address = strip_index(str_of(resource, "address"));
-            for marks in ["before_sensitive", "after_sensitive"] {
-                let marks = resource.get("change").and_then(|change| change.get(marks));
-                let marked = named(marks).filter(|(_, mark)| has_mark(mark));
-                found.extend(marked.map(|(name, _)| (address.clone(), name.to_owned())));
-            }
-        }
+    for marked in marked_values(plan) {
+        let names = named(Some(marked.marks)).filter(|(_, mark)| has_mark(mark)).map(|(name, _)| name);
+        let address = strip_index(marked.address);
+        found.extend(names.map(|name| (address.clone(), name.to_owned())));
     }
     found
 }
@@ -341,6 +352,79 @@ mod tests {
                         }}
                     }}}}}}}}
                 }}"#
+            )
+        };
+        assert_eq!(masked(&plan("\"s\"")), (data(&plan("\"(sensitive value)\"")), 0));
+    }
+
+    #[test]
+    fn a_long_secret_is_masked_in_every_text_that_no_member_of_the_format_holds() {
+        let plan = |text: &str| {
+            format!(
+                r#"{{
+                    "variables": {{"s": {{"value": "{MASK}"}}}},
+                    "resource_changes": [{{"address": "t.hunter2-hunter2", "name": "hunter2-hunter2", "index": "hunter2-hunter2",
+                        "of_tomorrow": {{"hunter2-hunter2": ["{text}", 7, true]}}, "change": {{"actions": ["hunter2-hunter2"]}}}}],
+                    "action_invocations": [{{"address": "action.t.a", "config_values": {{"name": "{text}"}}, "config_sensitive": {{}}}}],
+                    "of_tomorrow": "{text}",
+                    "checks": [{{"address": {{"to_display": "check.hunter2-hunter2"}}, "instances": [{{"problems": [{{"message": "{text}"}}]}}]}}],
+                    "configuration": {{
+                        "provider_config": {{"p": {{"name": "hunter2-hunter2", "of_tomorrow": "{text}"}}}},
+                        "root_module": {{
+                            "module_calls": {{"m": {{"source": "git::https://u:{text}@x", "depends_on": ["t.hunter2-hunter2"], "module": {{}}}}}},
+                            "resources": [{{"address": "t.a", "of_tomorrow": {{"constant_value": "{text}"}}}}],
+                            "variables": {{"s": {{"sensitive": true, "description": "{text}"}}}}
+                        }}
+                    }}
+                }}"#
+            )
+        };
+        let given = plan("hunter2-hunter2").replacen(MASK, "hunter2-hunter2", 1);
+        assert_eq!(masked(&given), (data(&plan(MASK)), 8));
+    }
+
+    #[test]
+    fn what_actions_and_deferred_changes_mark_is_masked_where_it_stands() {
+        let plan = |secret: &str| {
+            format!(
+                r#"{{
+                    "action_invocations": [{{"address": "action.t.a", "config_values": {{"token": {secret}, "n": 1}}, "config_sensitive": {{"token": true}}}}],
+                    "deferred_changes": [{{"resource_change": {{"address": "t.b", "change": {{
+                        "after": {{"token": {secret}, "n": 1}}, "after_sensitive": {{"token": true}}
+                    }}}}}}],
+                    "configuration": {{"root_module": {{
+                        "actions": [{{"address": "action.t.a", "expressions": {{"token": {{"constant_value": {secret}}}, "n": {{"constant_value": 1}}}}}}],
+                        "resources": [{{"address": "t.b", "expressions": {{"token": {{"constant_value": {secret}}}}}}}]
+                    }}}}
+                }}"#
+            )
+        };
+        assert_eq!(masked(&plan("1")), (data(&plan("\"(sensitive value)\"")), 0));
+    }
+
+    /// No change tells of what a data source read: the states do.
+    #[test]
+    fn constants_of_sensitive_attributes_of_data_sources_are_masked() {
+        let plan = |secret: &str| {
+            let resource = |address: &str| {
+                format!(
+                    r#"{{"address": "{address}", "values": {{"key": {secret}}}, "sensitive_values": {{"key": true}}}}"#
+                )
+            };
+            let constant = format!(
+                r#"{{"address": "data.t.d", "expressions": {{"key": {{"constant_value": {secret}}}}}}}"#
+            );
+            format!(
+                r#"{{
+                    "planned_values": {{"root_module": {{"resources": [{}]}}}},
+                    "prior_state": {{"values": {{"root_module": {{"child_modules": [{{"resources": [{}]}}]}}}}}},
+                    "configuration": {{"root_module": {{
+                        "resources": [{constant}],
+                        "module_calls": {{"m": {{"module": {{"resources": [{constant}]}}}}}}
+                    }}}}
+                }}"#,
+                resource("data.t.d"),
+                resource("module.m[0].data.t.d")
             )
         };
         assert_eq!(masked(&plan("\"s\"")), (data(&plan("\"(sensitive value)\"")), 0));
