@@ -149,7 +149,14 @@ fn split_one(expression: &Data) -> (Option<Data>, Data) {
     }
 }
 
-/// An expression has a constant value, references, or neither; a block has attributes.
+/// An expression has a constant value, references, or neither; a block has attributes, which may have these
+/// names. What an attribute has is no list of texts.
 pub(super) fn is_expression(data: &Data) -> bool {
-    named(Some(data)).all(|(name, _)| matches!(name, "constant_value" | "references"))
+    named(Some(data)).all(|(name, value)| match name {
+        "constant_value" => true,
+        "references" => {
+            matches!(value, Data::List(names) if names.iter().all(|name| name.as_str().is_some()))
+        }
+        _ => false,
+    })
 }

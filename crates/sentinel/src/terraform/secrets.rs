@@ -129,8 +129,9 @@ fn constants(expression: &Data, texts: &mut Vec<String>) {
     if let Some(value) = expression.get("constant_value").filter(|_| is_expression(expression)) {
         return Secrets::collect(value, texts);
     }
-    expression.items().iter().for_each(|block| constants(block, texts));
-    named(Some(expression)).for_each(|(_, inner)| constants(inner, texts));
+    for block in expression.items().iter().chain([expression]) {
+        named(Some(block)).for_each(|(_, inner)| constants(inner, texts));
+    }
 }
 
 /// The names of the variables that the root module declares as sensitive.

@@ -2,7 +2,7 @@
 
 use sentinel::{Documents, Environment, imports};
 
-use super::derived::{documents, environment};
+use super::derived::{documents, environment, environment_of};
 use crate::support::{check_in, result_in};
 
 fn check(import: &str, expr: &str, expected: &str) {
@@ -248,5 +248,20 @@ fn what_is_not_known_yet_is_undefined_in_applied() {
         plan,
         "import \"tfplan\" as t ;; t.resources.t.a[0].applied",
         "{\"blocks\": [{\"a\": null}, {}], \"list\": [\"x\", undefined, null]}",
+    );
+}
+
+/// What an attribute has is no list of names: that tells a block from an expression.
+#[test]
+fn a_block_may_have_an_attribute_called_references() {
+    let plan = r#"{"configuration": {"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "a", "expressions": {
+        "block": {"references": {"constant_value": "x"}}, "given": {"references": ["var.x"]}
+    }}]}}}"#;
+    let source = |expr: &str| format!("import \"tfconfig\" as t ;; t.resources.t.a.{expr}");
+    check_in(&source("config"), "{\"block\": {\"references\": \"x\"}}", &environment_of(plan));
+    check_in(
+        &source("references"),
+        "{\"block\": {\"references\": []}, \"given\": [\"var.x\"]}",
+        &environment_of(plan),
     );
 }

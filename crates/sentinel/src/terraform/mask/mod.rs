@@ -111,9 +111,8 @@ impl Masking {
             "values" if parent.get("address").is_some() => self.values(value, parent.get("sensitive_values")),
             "config_values" => self.values(value, parent.get("config_sensitive")),
             "value" | "default" => self.values(value, parent.get("sensitive")),
-            "expression" | "expressions" | "count_expression" | "for_each_expression" => {
-                self.expression(value, false)
-            }
+            "expressions" => self.block(value, false),
+            "expression" | "count_expression" | "for_each_expression" => self.expression(value, false),
             // names that somebody gave, not of the format
             "variables" | "outputs" | "output_changes" | "module_calls" | "provider_config" => {
                 members(value, |_, one| self.format(one))
@@ -145,14 +144,19 @@ impl Masking {
     /// An expression of the configuration, or a block of expressions.
     fn expression(&mut self, expression: &Data, hide: bool) -> Data {
         match expression {
-            Data::List(blocks) => Data::list(blocks.iter().map(|block| self.expression(block, hide))),
+            Data::List(blocks) => Data::list(blocks.iter().map(|block| self.block(block, hide))),
             data if is_expression(data) => members(data, |name, value| match name {
                 "constant_value" => self.values(value, Some(&Data::Bool(hide))),
                 _ => value.clone(),
             }),
-            Data::Map(_) => members(expression, |_, inner| self.expression(inner, hide)),
+            Data::Map(_) => self.block(expression, hide),
             other => self.values(other, Some(&Data::Bool(hide))),
         }
+    }
+
+    /// A block, whose attributes may have any names, those of an expression's members too.
+    fn block(&mut self, block: &Data, hide: bool) -> Data {
+        members(block, |_, inner| self.expression(inner, hide))
     }
 
     /// A value beside its marks: `true` marks everything below.
@@ -428,6 +432,37 @@ mod tests {
             )
         };
         assert_eq!(masked(&plan("\"s\"")), (data(&plan("\"(sensitive value)\"")), 0));
+    }
+
+    #[test]
+    fn attributes_with_the_names_of_an_expressions_members_are_masked() {
+        let plan = |secret: &str, text: &str| {
+            let both = |value: &str| {
+                format!(
+                    r#"{{"references": {{"constant_value": {value}}}, "constant_value": {{"constant_value": {value}}}}}"#
+                )
+            };
+            let one = |value: &str| {
+                format!(
+                    r#"{{"one": {{"references": {{"constant_value": {value}}}}}, "list": [{{"references": {{"constant_value": {value}}}}}]}}"#
+                )
+            };
+            format!(
+                r#"{{"configuration": {{
+                    "provider_config": {{"p": {{"expressions": {}}}}},
+                    "root_module": {{
+                        "resources": [{{"address": "t.a", "expressions": {}}}, {{"address": "t.b", "expressions": {}}}],
+                        "variables": {{"s": {{"sensitive": true, "default": {secret}}}}},
+                        "outputs": {{"o": {{"sensitive": true, "expression": {{"references": ["var.hunter2-hunter2"]}}}}}}
+                    }}
+                }}}}"#,
+                both(text),
+                both(text),
+                one(text)
+            )
+        };
+        let (secret, mask) = ("\"hunter2-hunter2\"", "\"(sensitive value)\"");
+        assert_eq!(masked(&plan(secret, secret)), (data(&plan(mask, mask)), 6));
     }
 
     #[test]
