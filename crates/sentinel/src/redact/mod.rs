@@ -42,7 +42,7 @@ const SHORTEST_LINE: usize = 8;
 const SHORTEST_KEY: usize = 8;
 
 /// Whether a key of a sensitive map is a text of its own, and not the name of an attribute.
-fn is_secret_key(key: &str) -> bool {
+pub(crate) fn is_secret_key(key: &str) -> bool {
     key.chars().count() >= SHORTEST_KEY && !key.chars().all(|c| c.is_ascii_alphabetic() || "_-".contains(c))
 }
 
