@@ -57,12 +57,18 @@ pub fn mocks(documents: &Documents) -> Mocks {
 
 const MODULE: &str = "
 _module = func(modules, path) {
+	if types.type_of(path) is \"undefined\" {
+		return undefined
+	}
 	if types.type_of(path) is not \"list\" {
 		error(\"expected list, got\", types.type_of(path))
 	}
 
 	address = []
 	for path as name {
+		if types.type_of(name) is not \"string\" {
+			return null
+		}
 		append(address, \"module.\" + name)
 	}
 
