@@ -20,8 +20,9 @@ pub struct Mocks {
 /// Makes the mocks of a run.
 ///
 /// What the plan marks as sensitive is masked where it stands; such a masked value is a text, whatever it was.
-/// Texts of such values that are long enough to be no ordinary words are masked wherever else they stand in
-/// what people and providers wrote. Names, numbers and addresses are those of the plan.
+/// Keys of such a value that are no names of attributes have a number in their place. Texts of such values that
+/// are long enough to be no ordinary words are masked wherever else they stand. Names, numbers, addresses and
+/// other words of the plan's format are those of the plan.
 pub fn mocks(documents: &Documents) -> Mocks {
     let mut masking = Masking::of(&documents.plan);
     let plan = masking.plan(&documents.plan);
