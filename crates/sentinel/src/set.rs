@@ -49,7 +49,8 @@ pub struct Inputs {
 
 impl PolicySet {
     /// Loads the set in a folder of some files; the root is the empty path. Its configuration is its
-    /// `sentinel.hcl` (or `sentinel.json`); other files beside it are not looked at.
+    /// `sentinel.hcl` (or `sentinel.json`); other files beside it are not looked at, and a `sentinel.json` that
+    /// is not read is among the [`PolicySet::warnings`].
     ///
     /// A policy that cannot be read or compiled does not hinder others: it is in [`PolicySet::problems`]
     /// and fails when the set is evaluated.
@@ -57,8 +58,8 @@ impl PolicySet {
         let (folder, names) = list(files, folder)?;
         let name = ["sentinel.hcl", "sentinel.json"].into_iter().find(|name| names.iter().any(|n| n == name));
         let name = name.ok_or_else(|| no_configuration(&folder))?;
-        json_stands_alone(&names, name)?;
-        let config = read_config(files, &join(&folder, name))?;
+        let mut config = read_config(files, &join(&folder, name))?;
+        config.warnings.extend(json_that_is_not_read(&names, name));
         Ok(PolicySet::of(config, files, &folder))
     }
 
@@ -308,8 +309,8 @@ pub fn find_config(files: &dyn Files, folder: &str) -> Result<Option<Config>, Er
         primary.push(&json);
     }
     let Some(first) = primary.first() else { return Ok(None) };
-    json_stands_alone(&names, first)?;
     let mut config = Config::default();
+    config.warnings.extend(json_that_is_not_read(&names, first));
     for name in primary {
         let path = join(&folder, name);
         config.append(read_config(files, &path)?)?;
@@ -321,13 +322,11 @@ pub fn find_config(files: &dyn Files, folder: &str) -> Result<Option<Config>, Er
     Ok(Some(config))
 }
 
-/// Refuses a `sentinel.json` that would not be looked at.
-fn json_stands_alone(names: &[String], read: &str) -> Result<(), Error> {
-    match read != "sentinel.json" && names.iter().any(|name| name == "sentinel.json") {
-        true => Err(Error::config(format!("sentinel.json is not read beside {read}"))
-            .note("a configuration is one of the two: put all of it into one, and remove the other")),
-        false => Ok(()),
-    }
+/// The warning of a `sentinel.json` that is not looked at: sets that are being moved to HCL have both, and the
+/// reference runs them.
+fn json_that_is_not_read(names: &[String], read: &str) -> Option<String> {
+    let is_beside = read != "sentinel.json" && names.iter().any(|name| name == "sentinel.json");
+    is_beside.then(|| format!("sentinel.json is not read beside {read}; what it says has no effect"))
 }
 
 /// The path of a folder and the names in it, in order.

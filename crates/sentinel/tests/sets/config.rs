@@ -224,17 +224,21 @@ fn a_mark_at_the_start_of_a_file_is_no_part_of_it() {
     );
 }
 
+/// The reference reads the one and says nothing of the other.
 #[test]
-fn json_beside_hcl_is_refused_since_it_would_not_be_read() {
+fn json_beside_hcl_is_warned_about_since_it_is_not_read() {
+    let warning = |hcl| format!("sentinel.json is not read beside {hcl}; what it says has no effect");
     for hcl in ["sentinel.hcl", "other.hcl"] {
-        let files = MemFiles::new(&[(hcl, "policy \"a\" {}"), ("sentinel.json", "{}")]);
-        let error = load_config(&files, "").unwrap_err();
-        assert_eq!(error.message(), format!("sentinel.json is not read beside {hcl}"));
+        let files = MemFiles::new(&[(hcl, "policy \"a\" {}"), ("sentinel.json", "broken")]);
+        let config = load_config(&files, "").unwrap();
+        assert_eq!((config.policies.len(), config.warnings), (1, vec![warning(hcl)]));
     }
     let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), ("sentinel.json", "{}")]);
-    assert!(sentinel::PolicySet::load(&files, "").is_err());
+    let set = sentinel::PolicySet::load(&files, "").unwrap();
+    assert_eq!(set.warnings(), [warning("sentinel.hcl")]);
     let files = MemFiles::new(&[("sentinel.json", "{\"policy\": {\"a\": {}}}"), (".tflint.hcl", "x")]);
-    assert_eq!(load_config(&files, "").unwrap().policies.len(), 1);
+    let config = load_config(&files, "").unwrap();
+    assert_eq!((config.policies.len(), config.warnings.len()), (1, 0));
 }
 
 #[test]
