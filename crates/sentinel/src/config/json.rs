@@ -86,9 +86,7 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
         error(format!("{what} is of the form of 0.16 and later, and other parts of the file of the one before"))
             .note("write all as later: \"param\": {\"p\": {\"value\": 1}}, \"test\": {\"rules\": {\"main\": true}}, \"import\": {\"module\": {\"m\": {\"source\": \"…\"}}}")
     };
-    let has_only = |value: &Data, names: &[&str]| {
-        value.entries().len() == 1 && names.iter().any(|name| value.get(name).is_some())
-    };
+    let has_only = |value: &Data, name: &str| value.entries().len() == 1 && value.get(name).is_some();
     let mut config = Config { legacy: true, ..Config::default() };
     for (key, value) in data.entries() {
         let key = key.as_str().unwrap_or_default();
@@ -99,8 +97,14 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
         match key {
             "mock" | "mocks" => {
                 for (name, mock) in members {
-                    if has_only(&mock, &["module", "data"]) {
+                    if has_only(&mock, "module") {
                         return Err(mixed(&format!("the mock `{name}`")));
+                    }
+                    // an import may have such a member, and there is no other way to write it
+                    if has_only(&mock, "data") {
+                        config.warnings.push(format!(
+                            "the file is of the form of before 0.16, in which `data` of the mock `{name}` is a member of the import"
+                        ));
                     }
                     let mock = match &mock {
                         Data::Str(path) => Mock::Module { source: path.to_text().into_owned() },
@@ -119,13 +123,13 @@ fn legacy(source: &Source, data: &Data) -> Result<Config, Error> {
                 }
             }
             "param" | "params" | "global" | "globals" => {
-                if let Some((name, _)) = members.iter().find(|(_, value)| has_only(value, &["value"])) {
+                if let Some((name, _)) = members.iter().find(|(_, value)| has_only(value, "value")) {
                     return Err(mixed(&format!("the {} `{name}`", key.trim_end_matches('s'))));
                 }
                 let values = if key.starts_with('p') { &mut config.params } else { &mut config.globals };
                 values.extend(members);
             }
-            "test" if has_only(value, &["rules"]) && matches!(value.get("rules"), Some(Data::Map(_))) => {
+            "test" if has_only(value, "rules") && matches!(value.get("rules"), Some(Data::Map(_))) => {
                 return Err(mixed("the test"));
             }
             "test" => config.test = Some(members),

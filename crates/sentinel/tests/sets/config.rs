@@ -318,7 +318,7 @@ fn json_of_before_0_16() {
 fn json_of_two_forms_is_refused() {
     for (text, what) in [
         (r#"{"mock": {"m": {"module": {"source": "m.sentinel"}}}, "param": {"p": 5}}"#, "the mock `m`"),
-        (r#"{"mock": {"m": {"data": {"x": 1}}}, "test": {"main": false}}"#, "the mock `m`"),
+        (r#"{"mock": {"m": {"module": "m.sentinel"}}, "test": {"main": false}}"#, "the mock `m`"),
         (r#"{"mock": {"m": "m.sentinel"}, "param": {"p": {"value": 5}}}"#, "the param `p`"),
         (r#"{"mock": {"m": "m.sentinel"}, "global": {"g": {"value": 5}}}"#, "the global `g`"),
         (r#"{"mock": {"m": "m.sentinel"}, "test": {"rules": {"main": false}}}"#, "the test"),
@@ -329,6 +329,19 @@ fn json_of_two_forms_is_refused() {
             format!("{what} is of the form of 0.16 and later, and other parts of the file of the one before")
         );
     }
+}
+
+/// Imports have members of that name, such as `tfconfig`, and in this form a mock is the import itself.
+#[test]
+fn data_of_a_mock_of_before_0_16_is_a_member_with_a_warning() {
+    let text = r#"{"mock": {"m": {"data": {"x": 1}}}, "test": {"main": false}}"#;
+    let config = Config::parse("case.json", text).unwrap();
+    let Mock::Data(mock) = &config.mocks[0].1 else { panic!("data") };
+    assert_eq!(format!("{mock:?}"), r#"{"data": {"x": 1}}"#);
+    let [warning] = &config.warnings[..] else { panic!("one warning: {:?}", config.warnings) };
+    assert!(warning.contains("`data` of the mock `m` is a member of the import"), "{warning}");
+    let later = r#"{"mock": {"m": {"data": {"x": 1}}}, "test": {"rules": {"main": false}}}"#;
+    assert!(Config::parse("case.json", later).unwrap().warnings.is_empty());
 }
 
 #[test]
