@@ -23,6 +23,8 @@ pub struct PolicySet {
     policies: Vec<SetPolicy>,
     environment: Environment,
     params: Vec<(String, Data)>,
+    /// Where each of those is in the configuration.
+    param_blocks_at: HashMap<String, Place>,
     warnings: Vec<String>,
 }
 
@@ -84,7 +86,8 @@ impl PolicySet {
                 params: policy.params,
             })
             .collect();
-        PolicySet { policies, environment, params: config.params, warnings }
+        let (params, param_blocks_at) = (config.params, config.param_blocks_at);
+        PolicySet { policies, environment, params, param_blocks_at, warnings }
     }
 
     /// The policies: name and level.
@@ -133,6 +136,14 @@ impl PolicySet {
             let errors = policy.unit.as_ref().ok().map(|unit| unknown_params(unit, names));
             errors.into_iter().flatten().map(|error| error.at_place(policy.params_at.as_ref()))
         })
+    }
+
+    /// `param` blocks of the configuration for parameters that no policy has, as far as all of them could be
+    /// compiled. They are no mistakes for the same reason.
+    pub fn unused_params(&self) -> Vec<Error> {
+        let units: Option<Vec<&Unit>> =
+            self.policies.iter().map(|policy| policy.unit.as_deref().ok()).collect();
+        units.map(|units| unused_params(&self.params, &self.param_blocks_at, &units)).unwrap_or_default()
     }
 
     /// Whether a policy of the set has such a parameter, as far as all of them could be compiled.
@@ -256,9 +267,20 @@ impl PolicySet {
 impl Config {
     /// Refuses values that a `policy` block gives for parameters that the compiled policy does not have.
     pub fn require_params(&self, policy: &PolicyConfig, unit: &Unit) -> Result<(), Error> {
+        self.surplus_params(policy, unit).into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Values that a `policy` block gives for parameters that the compiled policy does not have; see
+    /// [`PolicySet::surplus_params`].
+    pub fn surplus_params(&self, policy: &PolicyConfig, unit: &Unit) -> Vec<Error> {
         let names = policy.params.iter().map(|(name, _)| name.as_str());
-        let error = unknown_params(unit, names).into_iter().next();
-        error.map_or(Ok(()), |error| Err(error.at_place(self.params_at.get(&policy.name))))
+        let errors = unknown_params(unit, names).into_iter();
+        errors.map(|error| error.at_place(self.params_at.get(&policy.name))).collect()
+    }
+
+    /// `param` blocks for parameters that none of some policies has; see [`PolicySet::unused_params`].
+    pub fn unused_params(&self, units: &[&Unit]) -> Vec<Error> {
+        unused_params(&self.params, &self.param_blocks_at, units)
     }
 }
 
@@ -275,6 +297,25 @@ pub(crate) fn unknown_params<'n>(unit: &Unit, given: impl IntoIterator<Item = &'
         }
     };
     unknown.map(error).collect()
+}
+
+/// The errors of values for parameters that none of some policies has.
+fn unused_params(
+    params: &[(String, Data)],
+    blocks_at: &HashMap<String, Place>,
+    units: &[&Unit],
+) -> Vec<Error> {
+    let known: Vec<&str> = units.iter().flat_map(|unit| unit.params()).map(|(name, _)| name).collect();
+    let unused = params.iter().map(|(name, _)| name.as_str()).filter(|name| !known.contains(name));
+    let error = |name: &str| {
+        let error = Error::config(format!("no policy has a parameter `{name}`"));
+        let error = match nearest(name, known.iter().copied()) {
+            Some(near) => error.note(format!("did you mean `{near}`?")),
+            None => error,
+        };
+        error.at_place(blocks_at.get(name))
+    };
+    unused.map(error).collect()
 }
 
 /// The value of a parameter given as text: JSON if it is that, the text itself otherwise.

@@ -76,8 +76,12 @@ pub(super) fn read(source: &Source, root: &Block) -> Result<Config, Error> {
             "param" | "global" => {
                 let name = reader.label("a name")?;
                 let value = reader.value()?;
-                let values = if block.kind == "param" { &mut config.params } else { &mut config.globals };
-                values.push((name, value));
+                if block.kind == "param" {
+                    config.param_blocks_at.insert(name.clone(), Place::of(source, block.span));
+                    config.params.push((name, value));
+                } else {
+                    config.globals.push((name, value));
+                }
             }
             "test" => config.test = Some(reader.test()?),
             "sentinel" => config.sentinel = Some(reader.whole()?),

@@ -126,6 +126,8 @@ pub struct Config {
     pub(crate) named_at: HashMap<String, Place>,
     /// Where the values for the parameters of a policy are, by its name.
     pub(crate) params_at: HashMap<String, Place>,
+    /// Where each `param` block is, by its name.
+    pub(crate) param_blocks_at: HashMap<String, Place>,
     /// Type and labels of each block, which override files name.
     pub(crate) headers: HashSet<Vec<String>>,
 }
@@ -242,6 +244,7 @@ impl Config {
             self.named_at.entry(source).or_insert(place);
         }
         self.params_at.extend(other.params_at);
+        self.param_blocks_at.extend(other.param_blocks_at);
         self.headers.extend(other.headers);
         self.test = self.test.take().or(other.test);
         self.sentinel = self.sentinel.take().or(other.sentinel);

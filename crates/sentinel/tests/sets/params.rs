@@ -116,6 +116,34 @@ fn a_policy_is_given_only_parameters_that_it_has() {
     assert!(set.may_have_param("other") && !set.may_have_param("others"));
 }
 
+/// A misspelt name again; the reference says nothing.
+#[test]
+fn a_param_block_that_no_policy_has_is_told_with_its_place() {
+    let unused = |config: &str, b: &str| -> Vec<String> {
+        let files = MemFiles::new(&[
+            ("sentinel.hcl", config),
+            ("a.sentinel", "param limit default 1\nmain = true"),
+            ("b.sentinel", b),
+        ]);
+        let set = PolicySet::load(&files, "").unwrap();
+        let errors = set.unused_params();
+        errors.iter().map(|error| format!("{error}; {}", error.notes().join(" "))).collect()
+    };
+    let (policies, b) = ("policy \"a\" {}\npolicy \"b\" {}\n", "main = true");
+    let with = |block: &str| format!("{policies}{block}");
+    assert!(unused(&with("param \"limit\" { value = 2 }"), b).is_empty());
+    assert_eq!(
+        unused(&with("param \"limits\" { value = 2 }\nparam \"x\" { value = 2 }"), b),
+        [
+            "sentinel.hcl:3:1: no policy has a parameter `limits`; did you mean `limit`?",
+            "sentinel.hcl:4:1: no policy has a parameter `x`; ",
+        ]
+    );
+    assert!(unused(&with("global \"limits\" { value = 2 }"), b).is_empty());
+    // it could be the one of the policy that is broken
+    assert!(unused(&with("param \"limits\" { value = 2 }"), "main = ").is_empty());
+}
+
 #[test]
 fn a_case_is_warned_about_parameters_that_its_policy_does_not_have() {
     let files = MemFiles::new(&[
