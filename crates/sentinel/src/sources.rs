@@ -21,13 +21,22 @@ pub struct Sources<'f> {
     data: Mutex<HashMap<Located, Result<Data, Error>>>,
 }
 
-/// Where a source is.
+/// Where a source is. A path is told from a URL by how the source is written, not by the folder that it is in,
+/// which may have any name.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Located {
-    /// The path of a local source, or the URL of a remote one as it is.
-    name: String,
-    /// The sum that a local one must have, if its configuration says so.
-    sum: Option<String>,
+enum Located {
+    /// The URL as it is.
+    Remote(String),
+    /// A path among the files, with the sum that the file must have if the source says so.
+    Local { path: String, sum: Option<String> },
+}
+
+impl Located {
+    fn name(&self) -> &str {
+        match self {
+            Located::Remote(name) | Located::Local { path: name, .. } => name,
+        }
+    }
 }
 
 impl<'f> Sources<'f> {
@@ -43,8 +52,16 @@ impl<'f> Sources<'f> {
 
     /// The compiled file that a source names, relative to a folder.
     pub fn unit(&self, folder: &str, source: &str) -> Result<Arc<Unit>, Error> {
-        let at = self.locate(folder, source)?;
-        kept(&self.units, &at, || Ok(Arc::new(compile(at.name.as_str(), self.text(&at)?)?)))
+        self.compiled(&self.locate(folder, source)?)
+    }
+
+    /// The compiled file of a path that is no source: `::` and `?` are letters of it.
+    pub fn unit_at(&self, path: &str) -> Result<Arc<Unit>, Error> {
+        self.compiled(&Located::Local { path: path.to_owned(), sum: None })
+    }
+
+    fn compiled(&self, at: &Located) -> Result<Arc<Unit>, Error> {
+        kept(&self.units, at, || Ok(Arc::new(compile(at.name(), self.text(at)?)?)))
     }
 
     /// The JSON document that a source names, relative to a folder.
@@ -56,20 +73,20 @@ impl<'f> Sources<'f> {
                     DocumentError::NotJson(_) => "is no JSON",
                     DocumentError::NumberTooLarge { .. } => "cannot be read",
                 };
-                Error::new(ErrorKind::File, format!("`{}` {what}: {error}", at.name))
+                Error::new(ErrorKind::File, format!("`{}` {what}: {error}", at.name()))
             })
         })
     }
 
     fn locate(&self, folder: &str, source: &str) -> Result<Located, Error> {
         if is_remote(source) {
-            return Ok(Located { name: source.to_owned(), sum: None });
+            return Ok(Located::Remote(source.to_owned()));
         }
         let (path, sum) = match source.split_once('?') {
             None => (source, None),
             Some((path, query)) => (path, Some(local_checksum(source, query)?)),
         };
-        let name = self.files.resolve(folder, path).ok_or_else(|| {
+        let path = self.files.resolve(folder, path).ok_or_else(|| {
             let refused = |why| Error::new(ErrorKind::Outside, format!("the source `{source}` {why}"));
             match path.starts_with('/') {
                 true => {
@@ -78,24 +95,28 @@ impl<'f> Sources<'f> {
                 false => refused("is outside of the policy set"),
             }
         })?;
-        Ok(Located { name, sum })
+        Ok(Located::Local { path, sum })
     }
 
     fn text(&self, at: &Located) -> Result<String, Error> {
-        let path = at.name.as_str();
         let refused = |why: String| Error::new(ErrorKind::File, why);
-        if !is_remote(path) {
-            let Some(sum) = &at.sum else { return read_text(self.files, path) };
-            let bytes =
-                self.files.read(path).map_err(|why| refused(format!("cannot read `{path}`: {why}")))?;
-            require_sum(&bytes, sum, path)?;
-            return String::from_utf8(bytes)
-                .map_err(|_| refused(format!("cannot read `{path}`: it is not UTF-8")));
-        }
-        let (url, sum) = checksum(path)?;
-        let bytes = self.files.fetch(url).map_err(|why| refused(format!("cannot fetch {url}: {why}")))?;
-        require_sum(&bytes, &sum, url)?;
-        String::from_utf8(bytes).map_err(|_| refused(format!("{url} is not UTF-8")))
+        let (name, bytes) = match at {
+            Located::Local { path, sum: None } => return read_text(self.files, path),
+            Located::Local { path, sum: Some(sum) } => {
+                let bytes =
+                    self.files.read(path).map_err(|why| refused(format!("cannot read `{path}`: {why}")))?;
+                require_sum(&bytes, sum, path)?;
+                (path.as_str(), bytes)
+            }
+            Located::Remote(source) => {
+                let (url, sum) = checksum(source)?;
+                let bytes =
+                    self.files.fetch(url).map_err(|why| refused(format!("cannot fetch {url}: {why}")))?;
+                require_sum(&bytes, &sum, url)?;
+                (url, bytes)
+            }
+        };
+        String::from_utf8(bytes).map_err(|_| refused(format!("cannot read `{name}`: it is not UTF-8")))
     }
 
     /// What a configuration lets policies import and see. A source that cannot be had is told to the

@@ -159,6 +159,52 @@ fn what_is_not_beside_the_configuration_is_in_the_working_directory() {
     desk.run("apply -config=etc/c.hcl").ended(0).shown("cannot read `etc/p.sentinel`");
 }
 
+/// Which one is meant matters only if they differ.
+#[test]
+fn of_two_files_that_are_not_two_policies_the_one_beside_the_configuration_counts() {
+    let desk = Desk::new(&[
+        ("etc/c.hcl", "policy \"p\" {\n  source = \"p.sentinel\"\n}\n"),
+        ("etc/p.sentinel", "main = true\n"),
+        ("p.sentinel", "main = true\n"),
+    ]);
+    desk.run("apply -config=etc/c.hcl").ended(0).shown("Pass - p");
+    std::fs::remove_file(desk.path("p.sentinel")).unwrap();
+    desk.write("p.sentinel/a.sentinel", "main = false\n");
+    desk.run("apply -config=etc/c.hcl").ended(0).shown("Pass - p");
+}
+
+#[test]
+fn what_cannot_be_read_beside_the_configuration_is_not_taken_from_the_working_directory() {
+    let desk = Desk::new(&[
+        ("etc/c.hcl", "policy \"p\" {\n  source = \"p.sentinel\"\n}\n"),
+        ("p.sentinel", "main = true\n"),
+    ]);
+    std::os::unix::fs::symlink("gone", desk.path("etc/p.sentinel")).unwrap();
+    desk.run("apply -config=etc/c.hcl").shown("Fail - p").shown("cannot read `etc/p.sentinel`");
+    desk.run("apply -config=etc/c.hcl p").ended(2).said("cannot read `etc/p.sentinel`");
+}
+
+/// In a source `::` makes a URL of it, and what is behind `?` is a sum.
+#[test]
+fn folders_may_have_any_name() {
+    for folder in ["a::b", "q?x", "u:/x"] {
+        let desk = Desk::new(&[
+            ("c.hcl", "policy \"p\" {}\nmodule \"m\" {\n  source = \"m.sentinel\"\n}\n"),
+            ("m.sentinel", "x = 1\n"),
+            ("p.sentinel", "import \"m\"\nmain = rule { m.x is 1 }\n"),
+            ("test/p/a.hcl", "module \"m\" {\n  source = \"../../m.sentinel\"\n}\n"),
+        ]);
+        std::fs::create_dir_all(desk.path(folder)).unwrap();
+        for name in ["c.hcl", "m.sentinel", "p.sentinel", "test"] {
+            std::fs::rename(desk.path(name), desk.path(folder).join(name)).unwrap();
+        }
+        for line in ["apply -config=FOLDER/c.hcl", "apply -config=FOLDER", "test FOLDER"] {
+            desk.run(&line.replace("FOLDER", folder)).ended(0).shown("p");
+        }
+        desk.run(&format!("apply -config={folder} {folder}/p.sentinel")).ended(0);
+    }
+}
+
 #[test]
 fn the_environment_gives_parameters_too() {
     let desk = policies();

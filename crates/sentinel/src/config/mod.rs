@@ -177,45 +177,26 @@ impl Config {
         warnings
     }
 
-    /// Puts what `place` makes of it in the place of each path of a file. Remote sources stay as they are.
-    pub fn relocate(&mut self, place: impl Fn(&str) -> Result<String, Error>) -> Result<(), Error> {
-        let named_at = &mut self.named_at;
-        let mut relocated = |source: &str| -> Result<String, Error> {
-            if is_remote(source) {
-                return Ok(source.to_owned());
+    /// Looks at each path that the configuration names; an error of `look` gets the place that names it. Remote
+    /// sources are none.
+    pub fn check_paths(&self, look: impl Fn(&str) -> Result<(), Error>) -> Result<(), Error> {
+        let policies = self.policies.iter().map(|policy| policy.source.as_str());
+        let imports = self.imports.iter().flat_map(|(_, import)| match import {
+            ImportConfig::Module { source } | ImportConfig::Static { source } => vec![source.as_str()],
+            ImportConfig::Plugin { source: None, config } => {
+                let paths = [plan::PLAN_PATH, plan::SCHEMAS_PATH].into_iter();
+                paths.filter_map(|setting| config.get(setting)?.as_str()).collect()
             }
-            let (path, query) = source.split_at(source.find('?').unwrap_or(source.len()));
-            let named = named_at.get(source).cloned();
-            let path = place(path).map_err(|error| error.at_place(named.as_ref()))? + query;
-            if let Some(named) = named {
-                named_at.entry(path.clone()).or_insert(named);
-            }
-            Ok(path)
-        };
-        for policy in &mut self.policies {
-            policy.source = relocated(&policy.source)?;
-        }
-        for (_, import) in &mut self.imports {
-            match import {
-                ImportConfig::Module { source } | ImportConfig::Static { source } => {
-                    *source = relocated(source)?;
-                }
-                ImportConfig::Plugin { source: None, config } => {
-                    let settings = config.entries().iter().map(|(key, value)| {
-                        let is_path = matches!(key.as_str(), Some(plan::PLAN_PATH | plan::SCHEMAS_PATH));
-                        let path = value.as_str().filter(|_| is_path);
-                        let path = path.map(&mut relocated).transpose()?;
-                        Ok((key.clone(), path.map_or_else(|| value.clone(), Data::from)))
-                    });
-                    *config = Data::map(settings.collect::<Result<Vec<_>, Error>>()?);
-                }
-                ImportConfig::Plugin { .. } => {}
-            }
-        }
-        for (_, mock) in &mut self.mocks {
-            if let Mock::Module { source } = mock {
-                *source = relocated(source)?;
-            }
+            ImportConfig::Plugin { .. } => Vec::new(),
+        });
+        let mocks = self.mocks.iter().filter_map(|(_, mock)| match mock {
+            Mock::Module { source } => Some(source.as_str()),
+            Mock::Data(_) => None,
+        });
+        let sources = policies.chain(imports).chain(mocks);
+        for source in sources.filter(|source| !is_remote(source)) {
+            let path = source.split_once('?').map_or(source, |(path, _)| path);
+            look(path).map_err(|error| error.at_place(self.named_at.get(source)))?;
         }
         Ok(())
     }

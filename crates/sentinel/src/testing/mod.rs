@@ -279,7 +279,7 @@ fn try_case(
     report.warnings.clone_from(&config.warnings);
     report.warnings.extend(config.unknown_settings());
     report.legacy = config.legacy;
-    let unit = sources.unit("", policy)?;
+    let unit = sources.unit_at(policy)?;
     let environment = sources.environment(&config, folder(case));
     // published libraries have many such cases: what they assert is what decides
     let given = config.params.iter().map(|(name, _)| name.as_str());

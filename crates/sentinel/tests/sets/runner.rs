@@ -1,6 +1,6 @@
 //! The test runner.
 
-use sentinel::{Status, TestOptions, TestReport, run_tests};
+use sentinel::{PolicySet, Status, TestOptions, TestReport, run_tests};
 
 use crate::support::{MemFiles, host};
 
@@ -322,4 +322,22 @@ fn a_pattern_that_is_none_is_refused_in_one_line() {
     let options = TestOptions { run: Some("(".into()), ..TestOptions::default() };
     let error = run_tests(&MemFiles::new(&[]), &[String::new()], &options, &host()).unwrap_err();
     assert_eq!(error.message(), "`(` is no regular expression: unclosed group");
+}
+
+/// In a source `::` makes a URL of it, and behind `?` is a sum.
+#[test]
+fn a_folder_may_have_any_name() {
+    for folder in ["a::b", "q?x", "u:/x"] {
+        let at = |name: &str| format!("{folder}/{name}");
+        let files = MemFiles::new(&[
+            (&at("sentinel.hcl"), "policy \"p\" {}"),
+            (&at("p.sentinel"), "main = true"),
+            (&at("test/p/a.hcl"), "mock \"m\" {\n  module {\n    source = \"../../lib/m.sentinel\"\n  }\n}"),
+            (&at("lib/m.sentinel"), "x = 1"),
+        ]);
+        let set = PolicySet::load(&files, folder).unwrap();
+        assert_eq!(set.problems().count(), 0, "{folder}");
+        let report = run_tests(&files, &[folder.to_owned()], &TestOptions::default(), &host()).unwrap();
+        assert_eq!(report.policies[0].status(), Status::Pass, "{folder}");
+    }
 }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use sentinel::{
-    Config, Data, EnforcementLevel, Error, ErrorKind, Files as _, Inputs, Limits, PolicyOutcome, PolicySet,
+    Config, Data, EnforcementLevel, Error, ErrorKind, Files, Inputs, Limits, PolicyOutcome, PolicySet,
     SetOutcome, Sources, evaluate, find_config, load_config, parse_param, read_config,
 };
 use serde_json::{Value as Json, json};
 
 use super::args::ApplyArgs;
-use super::desk::{DeskFiles, DeskHost};
+use super::desk::{BesideOrHere, DeskFiles, DeskHost};
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::paint;
@@ -34,7 +34,8 @@ pub(super) fn run(args: &ApplyArgs, output: Output) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &ApplyArgs, output: Output, warnings: &mut Vec<String>) -> Result<Exit, Failure> {
-    let (mut config, folder) = configuration(args.config.as_deref())?;
+    let Configured { mut config, folder, files } = configuration(args.config.as_deref())?;
+    let sources = Sources::new(files);
     warnings.clone_from(&config.warnings);
     warnings.extend(config.unknown_settings());
     if !output.json {
@@ -47,8 +48,8 @@ fn apply(args: &ApplyArgs, output: Output, warnings: &mut Vec<String>) -> Result
         config.globals.push((name.clone(), parse_param(value)));
     }
     match &args.policy {
-        Some(policy) => one(policy, &config, &folder, args, output, warnings),
-        None => all(config, &folder, args, output, warnings),
+        Some(policy) => one(policy, &config, &sources, &folder, args, output, warnings),
+        None => all(config, files, &folder, args, output, warnings),
     }
 }
 
@@ -60,35 +61,44 @@ fn document(mut outcome: Json, result: bool, failure: Option<&Failure>, warnings
     outcome
 }
 
-/// The configuration, and the folder that its paths are relative to.
-fn configuration(path: Option<&str>) -> Result<(Config, String), Failure> {
-    let Some(path) = path else {
-        return Ok((find_config(&DeskFiles, "")?.unwrap_or_default(), String::new()));
-    };
-    if Path::new(path).is_dir() {
-        return Ok((load_config(&DeskFiles, path)?, path.to_owned()));
-    }
-    let mut config = read_config(&DeskFiles, path)?;
-    let folder = DeskFiles.resolve(path, "..").unwrap_or_default();
-    config.relocate(|source| beside_or_here(&folder, source))?;
-    Ok((config, String::new()))
+/// The configuration, and where what it names is.
+struct Configured {
+    config: Config,
+    /// What its paths are relative to.
+    folder: String,
+    files: &'static dyn Files,
 }
 
-/// The file that a configuration of a folder names: the one beside it, or else, as with the reference, the one
-/// in the working directory.
-fn beside_or_here(folder: &str, source: &str) -> Result<String, Error> {
-    let beside = DeskFiles.resolve(folder, source).unwrap_or_default();
-    let here = DeskFiles.resolve("", source).unwrap_or_default();
-    match (Path::new(&beside).canonicalize(), Path::new(&here).canonicalize()) {
+fn configuration(path: Option<&str>) -> Result<Configured, Failure> {
+    let of = |config, folder: &str| Configured { config, folder: folder.to_owned(), files: &DeskFiles };
+    let Some(path) = path else {
+        return Ok(of(find_config(&DeskFiles, "")?.unwrap_or_default(), ""));
+    };
+    if Path::new(path).is_dir() {
+        return Ok(of(load_config(&DeskFiles, path)?, path));
+    }
+    let config = read_config(&DeskFiles, path)?;
+    let folder = DeskFiles.resolve(path, "..").unwrap_or_default();
+    config.check_paths(|path| require_one(&folder, path))?;
+    Ok(Configured { config, folder, files: &BesideOrHere })
+}
+
+/// Refuses a path that means a file beside the configuration and another file in the working directory, which
+/// is the one that the reference takes.
+fn require_one(folder: &str, path: &str) -> Result<(), Error> {
+    let beside = DeskFiles.resolve(folder, path).unwrap_or_default();
+    let here = DeskFiles.resolve("", path).unwrap_or_default();
+    let is_file = |path: &str| Path::new(path).is_file();
+    if beside == here || !is_file(&beside) || !is_file(&here) {
+        return Ok(());
+    }
+    match (DeskFiles.read(&beside), DeskFiles.read(&here)) {
         (Ok(one), Ok(other)) if one != other => Err(Error::new(
             ErrorKind::Config,
-            format!(
-                "`{source}` is `{beside}` beside the configuration and `{here}` in the working directory"
-            ),
+            format!("`{path}` is `{beside}` beside the configuration and `{here}` in the working directory"),
         )
         .note("remove or rename one of them, or write the path in another way")),
-        (Err(_), Ok(_)) => Ok(here),
-        _ => Ok(beside),
+        _ => Ok(()),
     }
 }
 
@@ -105,12 +115,12 @@ fn params(args: &ApplyArgs) -> HashMap<String, Data> {
 fn one(
     policy: &str,
     config: &Config,
+    sources: &Sources<'_>,
     folder: &str,
     args: &ApplyArgs,
     output: Output,
     warnings: &[String],
 ) -> Result<Exit, Failure> {
-    let sources = Sources::new(&DeskFiles);
     let known = config.policies.iter().find(|known| known.name == policy);
     let unit = match known {
         Some(known) => sources.unit(folder, &known.source)?,
@@ -122,6 +132,7 @@ fn one(
                 ),
             ));
         }
+        None if Path::new(policy).exists() => sources.unit_at(policy)?,
         None => sources.unit("", policy)?,
     };
     let has = |name: &str| unit.params().any(|(param, _)| param == name);
@@ -165,6 +176,7 @@ fn one(
 
 fn all(
     config: Config,
+    files: &dyn Files,
     folder: &str,
     args: &ApplyArgs,
     output: Output,
@@ -178,7 +190,7 @@ fn all(
     }
     let inputs = Inputs { params: params(args), ..Inputs::default() };
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
-    let set = PolicySet::of(config, &DeskFiles, folder);
+    let set = PolicySet::of(config, files, folder);
     if let Some((name, _)) = args.param.iter().find(|(name, _)| !set.may_have_param(name)) {
         return Err(Failure::usage(
             format!("no policy has a parameter `{name}`"),

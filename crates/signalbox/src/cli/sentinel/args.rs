@@ -64,7 +64,7 @@ pub(crate) struct ApplyArgs {
     pub(crate) policy: Option<String>,
     /// The configuration: a file, or a folder; without it the .hcl files or the sentinel.json of the current
     /// directory, if there are any. Paths in it are relative to its folder; what a file names and is not there
-    /// may be in the current directory
+    /// may be in the current directory. Different files in both are refused
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) config: Option<String>,
     /// The value of a parameter, as JSON or text; may be repeated. It wins over the environment variable

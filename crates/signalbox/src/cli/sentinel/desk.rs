@@ -1,6 +1,6 @@
 //! What policies see of this machine.
 
-use std::io;
+use std::{fs, io};
 
 use config::HttpHost;
 use policy::{PolicyHost, fetch_source};
@@ -24,6 +24,34 @@ impl Files for DeskFiles {
 
     fn fetch(&self, url: &str) -> Result<Vec<u8>, String> {
         fetch_source(url)
+    }
+}
+
+/// The files that a configuration names: the one beside it, or else, as with the reference, the one in the working
+/// directory.
+pub(super) struct BesideOrHere;
+
+impl Files for BesideOrHere {
+    fn resolve(&self, folder: &str, path: &str) -> Option<String> {
+        let beside = DeskFiles.resolve(folder, path)?;
+        let here = DeskFiles.resolve("", path)?;
+        // what cannot be had for another reason is told, and nothing else taken instead
+        let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        let is_here =
+            fs::symlink_metadata(&beside).is_err_and(is_missing) && fs::symlink_metadata(&here).is_ok();
+        Some(if is_here { here } else { beside })
+    }
+
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        DeskFiles.read(path)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        DeskFiles.list(folder)
+    }
+
+    fn fetch(&self, url: &str) -> Result<Vec<u8>, String> {
+        DeskFiles.fetch(url)
     }
 }
 
