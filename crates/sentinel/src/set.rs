@@ -265,11 +265,6 @@ impl PolicySet {
 }
 
 impl Config {
-    /// Refuses values that a `policy` block gives for parameters that the compiled policy does not have.
-    pub fn require_params(&self, policy: &PolicyConfig, unit: &Unit) -> Result<(), Error> {
-        self.surplus_params(policy, unit).into_iter().next().map_or(Ok(()), Err)
-    }
-
     /// Values that a `policy` block gives for parameters that the compiled policy does not have; see
     /// [`PolicySet::surplus_params`].
     pub fn surplus_params(&self, policy: &PolicyConfig, unit: &Unit) -> Vec<Error> {

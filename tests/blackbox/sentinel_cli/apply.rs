@@ -1,6 +1,7 @@
 //! `signalbox sentinel apply`.
 
 use std::io::{Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 
 use super::{Desk, Done, GOOD, policies};
 
@@ -89,15 +90,37 @@ fn apply_takes_its_configuration_from_where_it_is_said() {
 }
 
 #[test]
-fn apply_refuses_parameters_that_no_policy_has() {
+fn apply_refuses_parameters_of_its_options_that_no_policy_has() {
     let desk = policies();
     desk.write("good.hcl", "policy \"few\" {}\npolicy \"other\" {}\n");
-    desk.write("bad.hcl", "policy \"few\" {\n  params = { limits = 7 }\n}\n");
     desk.run("apply -config=good.hcl -param limit=7").ended(0).shown("Fail - few");
     desk.run("apply -config=good.hcl -param limits=7").ended(2).said("no policy has a parameter `limits`");
-    for line in ["apply -config=bad.hcl", "apply -config=bad.hcl few"] {
-        desk.run(line).ended(2).said("the policy has no parameter `limits`").said("--> bad.hcl:2:3");
+    desk.run("apply -config=good.hcl -param limits=7 few")
+        .ended(2)
+        .said("the policy has no parameter `limits`");
+}
+
+/// Published sets have such values, and the reference runs them.
+#[test]
+fn apply_warns_of_parameters_of_the_configuration_that_no_policy_has() {
+    let desk = policies();
+    desk.write("own.hcl", "policy \"few\" {\n  params = { limits = 7 }\n}\n");
+    desk.write("all.hcl", "policy \"few\" {}\npolicy \"other\" {}\nparam \"limits\" {\n  value = 7\n}\n");
+    for (config, name, warning) in [
+        ("own.hcl", "few", "own.hcl:2:3: the policy has no parameter `limits`; did you mean `limit`?"),
+        ("all.hcl", "few", "all.hcl:3:1: no policy has a parameter `limits`; did you mean `limit`?"),
+        ("all.hcl", "other", "all.hcl:3:1: no policy has a parameter `limits`; did you mean `limit`?"),
+        ("all.hcl", "few.sentinel", "all.hcl:3:1: no policy has a parameter `limits`; did you mean `limit`?"),
+    ] {
+        for line in [format!("apply -config={config}"), format!("apply -config={config} {name}")] {
+            desk.run(&line).ended(0).shown("Pass - ").said(&format!("warning: {warning}\n"));
+            let done = desk.run(&format!("{line} -json")).ended(0);
+            assert_eq!((done.json()["warnings"].clone(), &*done.err), (serde_json::json!([warning]), ""));
+        }
     }
+    // one of another policy is none too many
+    desk.write("all.hcl", "policy \"few\" {}\npolicy \"other\" {}\nparam \"limit\" {\n  value = 2\n}\n");
+    assert_eq!(desk.run("apply -config=all.hcl other").ended(0).err, "");
 }
 
 #[test]
@@ -217,6 +240,10 @@ fn the_environment_gives_parameters_too() {
     given("apply few").ended(1);
     given("apply").ended(0).shown("Fail - few (advisory)");
     given("apply -param limit=1 few").ended(0);
+    let mut command = desk.command("apply few");
+    Done::of(command.env("SENTINEL_PARAM_limit", std::ffi::OsStr::from_bytes(b"7\xff")))
+        .ended(2)
+        .said("the environment variable SENTINEL_PARAM_limit is not UTF-8");
 }
 
 #[test]

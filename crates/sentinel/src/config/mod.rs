@@ -67,6 +67,13 @@ pub struct PolicyConfig {
     pub params: Vec<(String, Data)>,
 }
 
+impl PolicyConfig {
+    /// Whether the policy has to be fetched.
+    pub fn is_remote(&self) -> bool {
+        is_remote(&self.source)
+    }
+}
+
 /// An import that the configuration defines.
 #[derive(Debug, Clone)]
 pub enum ImportConfig {

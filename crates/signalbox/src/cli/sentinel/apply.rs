@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sentinel::{
     Config, Data, EnforcementLevel, Error, ErrorKind, Files, Inputs, Limits, PolicyOutcome, PolicySet,
-    SetOutcome, Sources, evaluate, find_config, load_config, parse_param, read_config,
+    SetOutcome, Sources, Unit, evaluate, find_config, load_config, parse_param, read_config,
 };
 use serde_json::{Value as Json, json};
 
@@ -36,13 +36,8 @@ pub(super) fn run(args: &ApplyArgs, output: Output) -> Result<Exit, Failure> {
 fn apply(args: &ApplyArgs, output: Output, warnings: &mut Vec<String>) -> Result<Exit, Failure> {
     let Configured { mut config, folder, files } = configuration(args.config.as_deref())?;
     let sources = Sources::new(files);
-    warnings.clone_from(&config.warnings);
-    warnings.extend(config.unknown_settings());
-    if !output.json {
-        for warning in warnings.iter() {
-            output.note(&format!("{} {}", output.notes.with(paint::WAITS, "warning:"), safe::line(warning)));
-        }
-    }
+    let known = config.warnings.iter().cloned().chain(config.unknown_settings());
+    known.for_each(|warning| warn(warning, output, warnings));
     for (name, value) in &args.global {
         config.globals.retain(|(known, _)| known != name);
         config.globals.push((name.clone(), parse_param(value)));
@@ -50,6 +45,23 @@ fn apply(args: &ApplyArgs, output: Output, warnings: &mut Vec<String>) -> Result
     match &args.policy {
         Some(policy) => one(policy, &config, &sources, &folder, args, output, warnings),
         None => all(config, files, &folder, args, output, warnings),
+    }
+}
+
+/// Says it at once, unless a program reads what is said: then it is in the document.
+fn warn(warning: String, output: Output, warnings: &mut Vec<String>) {
+    if !output.json {
+        output.note(&format!("{} {}", output.notes.with(paint::WAITS, "warning:"), safe::line(&warning)));
+    }
+    warnings.push(warning);
+}
+
+/// Values for parameters that no policy has do nothing. The configuration is not refused for them: published ones
+/// have such values, and the reference says nothing.
+fn warn_of_params(errors: impl IntoIterator<Item = Error>, output: Output, warnings: &mut Vec<String>) {
+    for error in errors {
+        let notes = error.notes().iter().map(|note| format!("; {note}")).collect::<String>();
+        warn(format!("{error}{notes}"), output, warnings);
     }
 }
 
@@ -103,13 +115,44 @@ fn require_one(folder: &str, path: &str) -> Result<(), Error> {
 }
 
 /// The values of parameters that the environment and, above it, the options give.
-fn params(args: &ApplyArgs) -> HashMap<String, Data> {
-    let variables = std::env::vars_os().filter_map(|(name, value)| {
-        let name = name.to_str()?.strip_prefix(PARAM_VARIABLE)?.to_owned();
-        Some((name, parse_param(value.to_str()?)))
-    });
-    let options = args.param.iter().map(|(name, value)| (name.clone(), parse_param(value)));
-    variables.chain(options).collect()
+fn params(args: &ApplyArgs) -> Result<HashMap<String, Data>, Failure> {
+    let mut params = HashMap::new();
+    for (variable, value) in std::env::vars_os() {
+        let Some(name) = variable.to_str().and_then(|name| name.strip_prefix(PARAM_VARIABLE)) else {
+            continue;
+        };
+        let value = value.to_str().ok_or_else(|| {
+            Failure::usage(
+                format!("the environment variable {PARAM_VARIABLE}{name} is not UTF-8"),
+                "the value of a parameter is JSON or text, in UTF-8",
+            )
+        })?;
+        params.insert(name.to_owned(), parse_param(value));
+    }
+    params.extend(args.param.iter().map(|(name, value)| (name.clone(), parse_param(value))));
+    Ok(params)
+}
+
+/// `param` blocks that neither the policy that is evaluated has nor another of the configuration.
+fn unused_params(
+    config: &Config,
+    policy: &str,
+    unit: &Unit,
+    sources: &Sources<'_>,
+    folder: &str,
+) -> Vec<Error> {
+    if config.unused_params(&[unit]).is_empty() {
+        return Vec::new();
+    }
+    // nothing is fetched for a warning; and what cannot be had may have any parameter
+    let others =
+        config.policies.iter().filter(|other| other.name != policy).map(|other| match other.is_remote() {
+            true => None,
+            false => sources.unit(folder, &other.source).ok(),
+        });
+    let Some(others) = others.collect::<Option<Vec<_>>>() else { return Vec::new() };
+    let units: Vec<&Unit> = std::iter::once(unit).chain(others.iter().map(|other| &**other)).collect();
+    config.unused_params(&units)
 }
 
 fn one(
@@ -119,7 +162,7 @@ fn one(
     folder: &str,
     args: &ApplyArgs,
     output: Output,
-    warnings: &[String],
+    warnings: &mut Vec<String>,
 ) -> Result<Exit, Failure> {
     let known = config.policies.iter().find(|known| known.name == policy);
     let unit = match known {
@@ -145,14 +188,14 @@ fn one(
         return Err(Failure::usage(format!("the policy has no parameter `{name}`"), help));
     }
     let own = known.map(|known| known.params.as_slice()).unwrap_or_default();
-    if let Some(known) = known {
-        config.require_params(known, &unit)?;
-    }
+    let surplus = known.map(|known| config.surplus_params(known, &unit)).unwrap_or_default();
+    let unused = unused_params(config, policy, &unit, sources, folder);
+    warn_of_params(surplus.into_iter().chain(unused), output, warnings);
     let params: HashMap<String, Data> =
-        config.params.iter().chain(own).cloned().chain(params(args)).collect();
+        config.params.iter().chain(own).cloned().chain(params(args)?).collect();
     let environment = sources.environment(config, folder);
-    let evaluation =
-        evaluate(&unit, &environment, &params, Limits::default(), &DeskHost::new(&args.http_host));
+    let limits = Limits::default();
+    let evaluation = evaluate(&unit, &environment, &params, limits, &DeskHost::new(&args.http_host));
     let passed = evaluation.outcome.passed();
     if output.json {
         let level = known.map_or_else(EnforcementLevel::default, |known| known.enforcement_level);
@@ -180,7 +223,7 @@ fn all(
     folder: &str,
     args: &ApplyArgs,
     output: Output,
-    warnings: &[String],
+    warnings: &mut Vec<String>,
 ) -> Result<Exit, Failure> {
     if config.policies.is_empty() {
         return Err(Failure::usage(
@@ -188,7 +231,7 @@ fn all(
             "name one, or a configuration that has some: signalbox sentinel apply -config=sentinel.hcl",
         ));
     }
-    let inputs = Inputs { params: params(args), ..Inputs::default() };
+    let inputs = Inputs { params: params(args)?, ..Inputs::default() };
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     let set = PolicySet::of(config, files, folder);
     if let Some((name, _)) = args.param.iter().find(|(name, _)| !set.may_have_param(name)) {
@@ -197,10 +240,9 @@ fn all(
             "the name of a parameter is what stands behind `param` at the top of a policy",
         ));
     }
-    if let Some(error) = set.surplus_params().next() {
-        return Err(error.into());
-    }
-    let outcome = set.evaluate_on(threads, &inputs, Limits::default(), &DeskHost::new(&args.http_host));
+    warn_of_params(set.surplus_params().chain(set.unused_params()), output, warnings);
+    let limits = Limits::default();
+    let outcome = set.evaluate_on(threads, &inputs, limits, &DeskHost::new(&args.http_host));
     if output.json {
         output.document(&document(outcome.json(), outcome.result(), None, warnings), false)?;
     } else {
