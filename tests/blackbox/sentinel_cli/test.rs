@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Desk, Done, policies};
+use super::{Desk, Done, GOOD, policies};
 
 #[test]
 fn test_runs_the_cases_of_every_policy_and_fails_with_a_trace() {
@@ -99,4 +99,17 @@ fn a_case_may_take_as_long_as_is_said() {
     desk.run("test -timeout=5").ended(2).said("it is written as 30s, 5m or 1m30s");
     desk.run("test -timeout=0s").ended(2);
     policies().run("test -timeout 1m30s other.sentinel").ended(0);
+}
+
+#[test]
+fn the_time_of_a_case_is_that_of_its_requests_too() {
+    // it takes connections, and never answers
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let policy = format!("import \"http\"\nmain = rule {{ http.get(\"http://{address}/\").body is \"\" }}\n");
+    let desk = Desk::new(&[("net.sentinel", &policy), ("test/net/case.hcl", GOOD)]);
+    let start = std::time::Instant::now();
+    desk.run(&format!("test -timeout=100ms -http-host={address}")).ended(1).said("1 could not be run");
+    // a request by itself has ten seconds
+    assert!(start.elapsed() < std::time::Duration::from_secs(8), "{:?}", start.elapsed());
 }

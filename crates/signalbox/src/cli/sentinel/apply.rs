@@ -195,7 +195,7 @@ fn one(
         config.params.iter().chain(own).cloned().chain(params(args)?).collect();
     let environment = sources.environment(config, folder);
     let limits = Limits::default();
-    let evaluation = evaluate(&unit, &environment, &params, limits, &DeskHost::new(&args.http_host));
+    let evaluation = evaluate(&unit, &environment, &params, limits, &DeskHost::new(&args.http_host, limits));
     let passed = evaluation.outcome.passed();
     if output.json {
         let level = known.map_or_else(EnforcementLevel::default, |known| known.enforcement_level);
@@ -242,7 +242,7 @@ fn all(
     }
     warn_of_params(set.surplus_params().chain(set.unused_params()), output, warnings);
     let limits = Limits::default();
-    let outcome = set.evaluate_on(threads, &inputs, limits, &DeskHost::new(&args.http_host));
+    let outcome = set.evaluate_on(threads, &inputs, limits, &DeskHost::new(&args.http_host, limits));
     if output.json {
         output.document(&document(outcome.json(), outcome.result(), None, warnings), false)?;
     } else {

@@ -1,5 +1,6 @@
 //! What policies see of this machine.
 
+use std::time::Duration;
 use std::{fs, io};
 
 use config::HttpHost;
@@ -58,11 +59,13 @@ impl Files for BesideOrHere {
 /// The system's clock, and the hosts that were named.
 pub(super) struct DeskHost {
     hosts: Vec<String>,
+    /// What a request may take, as long as an evaluation: which one asks is not known here.
+    time: Duration,
 }
 
 impl DeskHost {
-    pub(super) fn new(hosts: &[HttpHost]) -> Self {
-        Self { hosts: hosts.iter().map(|host| host.as_str().to_owned()).collect() }
+    pub(super) fn new(hosts: &[HttpHost], limits: Limits) -> Self {
+        Self { hosts: hosts.iter().map(|host| host.as_str().to_owned()).collect(), time: limits.time }
     }
 }
 
@@ -78,6 +81,6 @@ impl Host for DeskHost {
                 request.url
             ));
         }
-        PolicyHost::new(&self.hosts, Limits::default().time).http(request)
+        PolicyHost::new(&self.hosts, self.time).http(request)
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn run(args: &TestArgs, output: Output) -> Result<Exit, Failure> {
     }
     let limits = Limits { time: args.timeout, ..Limits::default() };
     let options = TestOptions { run: args.run.clone(), limits };
-    let report = run_tests(&DeskFiles, &paths, &options, &DeskHost::new(&args.http_host))?;
+    let report = run_tests(&DeskFiles, &paths, &options, &DeskHost::new(&args.http_host, limits))?;
     // a pipeline that tests nothing must not look like one that passed
     if report.policies.is_empty() {
         return Err(nothing(args));
