@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use super::Desk;
+use super::{Desk, Done};
 
 const UGLY: &str = "# why\nmain=rule{ 1 is 1 } // here\n/* the end */\n";
 const PRETTY: &str = "# why\nmain = rule { 1 is 1 } // here\n/* the end */\n";
@@ -72,6 +73,49 @@ fn fmt_keeps_what_a_file_is() {
     let before = owner(&file);
     desk.run("fmt folder/b.sentinel").ended(0);
     assert_eq!((desk.read("folder/b.sentinel"), owner(&file)), (PRETTY.to_owned(), before));
+}
+
+/// Room for the longer text is seen to before anything is written.
+#[test]
+fn fmt_leaves_a_file_as_it_is_if_there_is_no_room_for_the_new_text() {
+    // indentation makes it longer, past what a file may have
+    let ugly = format!("main = rule {{\n{}true\n}}\n", "true and\n".repeat(900));
+    let desk = Desk::new(&[("a.sentinel", &ugly)]);
+    // in place of files with other names no other one is put
+    std::fs::hard_link(desk.path("a.sentinel"), desk.path("other")).unwrap();
+    let fmt = desk.command("fmt a.sentinel");
+    let mut limited = Command::new("sh");
+    let blocks = ugly.len().div_ceil(512);
+    limited.args(["-c", "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"", &blocks.to_string()]);
+    limited.arg(fmt.get_program()).args(fmt.get_args()).current_dir(desk.path(""));
+    Done::of(&mut limited).ended(1).said("can't write a.sentinel: File too large");
+    assert!(desk.read("a.sentinel") == ugly, "the file has changed");
+}
+
+/// A new file would be somebody else's, of another group.
+#[test]
+fn fmt_by_one_of_the_group_leaves_the_file_to_owner_and_group() {
+    let desk = Desk::new(&[("a.sentinel", UGLY)]);
+    let file = desk.path("a.sentinel");
+    // only root can be somebody else
+    if chown(&file, Some(4321), Some(1234)).is_err() {
+        return;
+    }
+    let allow =
+        |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    allow(&file, 0o664);
+    allow(desk.dir.path(), 0o755);
+    allow(&desk.path(""), 0o777);
+    let mut fmt = desk.command("fmt a.sentinel");
+    match fmt.uid(5678).gid(1234).output() {
+        // the binary may be where nobody else gets at it
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return,
+        done => assert!(done.unwrap().status.success()),
+    }
+    let metadata = file.metadata().unwrap();
+    assert_eq!((metadata.uid(), metadata.gid(), metadata.mode() & 0o777), (4321, 1234, 0o664));
+    assert_eq!(desk.read("a.sentinel"), PRETTY);
+    assert_eq!(std::fs::read_dir(desk.path("")).unwrap().count(), 1);
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, fchown};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, fchown};
 use std::path::Path;
 
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use sentinel::format;
 use serde_json::{Map, json};
 
@@ -79,7 +81,7 @@ fn one(file: &str, args: &FmtArgs, output: Output) -> Result<Done, Failure> {
             output.print(&formatted)?;
         }
     } else if changes {
-        replace(Path::new(file), &formatted)
+        replace(Path::new(file), &text, &formatted)
             .map_err(|error| Failure::Local(format!("can't write {file}: {error}")))?;
     }
     Ok(done)
@@ -93,39 +95,127 @@ fn stdin() -> io::Result<String> {
 
 /// The file has the old text or the new one at every moment, and keeps its mode and its owner; a link to it stays
 /// a link. Where no other file can be put in its place, it is written over.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
     let path = path.canonicalize()?;
     // a file that may not be written is not replaced either
-    let mut old = fs::OpenOptions::new().write(true).open(&path)?;
-    let metadata = old.metadata()?;
-    let folder = path.parent().unwrap_or_else(|| Path::new("/"));
-    let other = match metadata.nlink() {
-        1 => tempfile::Builder::new().prefix(".signalbox-fmt-").tempfile_in(folder),
-        // its other names would keep the old text
-        _ => Err(io::ErrorKind::Unsupported.into()),
-    };
-    let Ok(mut file) = other else {
-        old.write_all(text.as_bytes())?;
-        old.set_len(text.len() as u64)?;
-        return old.sync_all();
-    };
-    file.write_all(text.as_bytes())?;
-    keep_owner(file.as_file(), &metadata)?;
-    file.as_file().set_permissions(metadata.permissions())?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    Ok(())
-}
-
-/// Before the mode is set, of which a change of the owner takes bits away.
-fn keep_owner(file: &fs::File, old: &fs::Metadata) -> io::Result<()> {
-    let new = file.metadata()?;
-    if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
+    let file = fs::OpenOptions::new().write(true).open(&path)?;
+    let metadata = file.metadata()?;
+    // its other names would keep the old text
+    if metadata.nlink() == 1 && put_another(&path, &metadata, new)? {
         return Ok(());
     }
-    match fchown(file, Some(old.uid()), Some(old.gid())) {
-        // who may write a file needs not be able to give one away
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        done => done,
+    write_over(&file, old, new)
+}
+
+/// Puts another file in the place of one. False: that is not allowed here, or the other one would not be like it,
+/// and nothing has changed.
+fn put_another(path: &Path, metadata: &fs::Metadata, text: &str) -> io::Result<bool> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("/"));
+    let mut other = match tempfile::Builder::new().prefix(".signalbox-fmt-").tempfile_in(folder) {
+        Err(error) if is_forbidden(&error) => return Ok(false),
+        made => made?,
+    };
+    // before the mode is set, of which a change of the owner takes bits away
+    if !keeps_owner(other.as_file(), metadata)? {
+        return Ok(false);
+    }
+    other.write_all(text.as_bytes())?;
+    other.as_file().set_permissions(metadata.permissions())?;
+    other.as_file().sync_all()?;
+    match other.persist(path) {
+        Err(error) if is_forbidden(&error.error) => Ok(false),
+        Err(error) => Err(error.error),
+        Ok(_) => Ok(true),
+    }
+}
+
+/// Whether it is the folder that is in the way: it belongs to somebody else, or the file is mounted in it. With any
+/// other error, such as a full disk, writing over the file would not go well either.
+fn is_forbidden(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, ResourceBusy};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | ResourceBusy)
+}
+
+/// Whether a file has the owner and the group of another now. Who may write a file by its group needs not be able to
+/// give one away, and must not lock the group out.
+fn keeps_owner(file: &fs::File, old: &fs::Metadata) -> io::Result<bool> {
+    let new = file.metadata()?;
+    let is_same = (new.uid(), new.gid()) == (old.uid(), old.gid());
+    Ok(is_same || fchown(file, Some(old.uid()), Some(old.gid())).is_ok())
+}
+
+fn write_over(file: &fs::File, old: &str, new: &str) -> io::Result<()> {
+    if new.len() > old.len() {
+        reserve(file, old.len() as u64, new.len() as u64)?;
+    }
+    or_put_back(file, old, || put(file, new))
+}
+
+/// Sees that there is room for the longer text, where the file system can say so.
+fn reserve(file: &fs::File, old: u64, new: u64) -> io::Result<()> {
+    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, new) {
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(error) => {
+            // gives back what it got
+            let _ = file.set_len(old);
+            Err(error.into())
+        }
+    }
+}
+
+fn put(file: &fs::File, text: &str) -> io::Result<()> {
+    file.write_all_at(text.as_bytes(), 0)?;
+    file.set_len(text.len() as u64)?;
+    file.sync_all()
+}
+
+/// Writes the old text again if it fails to write another.
+fn or_put_back(file: &fs::File, old: &str, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    write().map_err(|error| match put(file, old) {
+        Ok(()) => error,
+        Err(again) => io::Error::new(
+            error.kind(),
+            format!("{error}; and its old text can't be put back, so that part of it may be lost: {again}"),
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_written_over_has_all_of_the_new_text_or_all_of_the_old() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.sentinel");
+        for (old, new) in [("main=true # old\n", "main = 1\n"), ("main=1\n", "main = true # longer\n")] {
+            fs::write(&path, old).unwrap();
+            let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            let full = || {
+                file.write_all_at(&new.as_bytes()[..new.len() - 2], 0)?;
+                Err(io::ErrorKind::StorageFull.into())
+            };
+            let error = or_put_back(&file, old, full).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+            assert_eq!(fs::read_to_string(&path).unwrap(), old);
+            write_over(&file, old, new).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), new);
+        }
+    }
+
+    #[test]
+    fn a_file_is_written_over_only_if_its_folder_is_in_the_way() {
+        for (errno, is) in [
+            (Errno::ACCESS, true),
+            (Errno::PERM, true),
+            (Errno::ROFS, true),
+            (Errno::BUSY, true),
+            (Errno::NOSPC, false),
+            (Errno::DQUOT, false),
+            (Errno::IO, false),
+            (Errno::MFILE, false),
+        ] {
+            assert_eq!(is_forbidden(&errno.into()), is, "{errno}");
+        }
     }
 }
