@@ -4,7 +4,8 @@
 //! `sentinel test -run=…` can call `signalbox sentinel test -run=…`. Two dashes mean the same, and every other
 //! command is untouched.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
@@ -32,23 +33,18 @@ pub(crate) fn with_two_dashes(
     let mut out: Vec<OsString> = arguments.next().into_iter().collect();
     let (mut at, mut is_below) = (&command, false);
     while let Some(argument) = arguments.next() {
-        let Some(text) = argument.to_str().map(str::to_owned) else {
-            out.push(argument);
-            continue;
-        };
-        if text == "--" {
+        if argument == "--" {
             out.push(argument);
             break;
         }
-        let (typed, value) = match text.split_once('=') {
-            Some((typed, value)) => (typed, Some(value)),
-            None => (text.as_str(), None),
-        };
+        // only values need not be UTF-8: those of options that take paths
+        let (typed, value) = at_equals(&argument);
+        let typed = typed.to_string_lossy();
         let (name, dashes) = match (typed.strip_prefix("--"), typed.strip_prefix('-')) {
             (Some(name), _) => (name, 2),
             (None, Some(name)) => (name, 1),
             (None, None) => {
-                if let Some(found) = at.find_subcommand(&text) {
+                if let Some(found) = at.find_subcommand(&argument) {
                     is_below |= found.get_name() == BELOW;
                     at = found;
                 }
@@ -57,46 +53,72 @@ pub(crate) fn with_two_dashes(
             }
         };
         let may_be_long = dashes == 2 || (is_below && name.len() > 1);
-        let option = long(at, name).filter(|_| may_be_long);
-        match option {
-            Some(option) if is_below => out.extend(rewritten(option, name, value, dashes)),
-            None if is_below
-                && may_be_long
-                && dashes == 1
-                && !name.starts_with(|first| has_short(at, first)) =>
-            {
-                return Err(unknown(at, typed));
-            }
-            _ => out.push(argument),
-        }
+        let long = long(at, name).filter(|_| may_be_long);
+        let option = long.or_else(|| short(at, name).filter(|_| dashes == 1));
         // what is the value of an option is no option
-        if value.is_none()
-            && let Some(option) = option.or_else(|| short(at, name).filter(|_| dashes == 1))
-            && takes_value(option)
-            && !option.is_require_equals_set()
-            && !(dashes == 1 && name == COLOR)
-        {
-            out.extend(arguments.next());
+        let next = match option {
+            Some(option) if value.is_none() && takes_next(option, name, dashes) => arguments.next(),
+            _ => None,
+        };
+        match (long, next) {
+            (_, Some(next)) => match option.and_then(Arg::get_long).filter(|_| is_below) {
+                Some(name) => out.push(assigned(name, &next)),
+                None => out.extend([argument, next]),
+            },
+            (Some(option), None) if is_below => out.extend(rewritten(option, name, value, dashes)),
+            (None, None)
+                if is_below
+                    && may_be_long
+                    && dashes == 1
+                    && !name.starts_with(|first| has_short(at, first)) =>
+            {
+                return Err(unknown(at, &typed));
+            }
+            (_, None) => out.push(argument),
         }
     }
     out.extend(arguments);
     Ok(out)
 }
 
+/// What is before and behind the first `=`.
+fn at_equals(argument: &OsStr) -> (&OsStr, Option<&OsStr>) {
+    let bytes = argument.as_bytes();
+    match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => (OsStr::from_bytes(&bytes[..at]), Some(OsStr::from_bytes(&bytes[at + 1..]))),
+        None => (argument, None),
+    }
+}
+
+/// An option and its value in one argument, so that a dash at the start of the value makes no option of it.
+fn assigned(name: &str, value: &OsStr) -> OsString {
+    let mut argument = OsString::from(format!("--{name}="));
+    argument.push(value);
+    argument
+}
+
+/// Whether the argument behind an option without `=` is its value, whatever it looks like.
+fn takes_next(option: &Arg, name: &str, dashes: u8) -> bool {
+    // of the reference it is a switch
+    let is_switch = dashes == 1 && name == COLOR;
+    takes_value(option) && !option.is_require_equals_set() && !is_switch
+}
+
 /// An option below [`BELOW`] as the other commands have it; none for a switch that is off.
-fn rewritten(option: &Arg, name: &str, value: Option<&str>, dashes: u8) -> Option<OsString> {
-    let is_on = value.and_then(truth);
-    let text = match (value, is_on) {
+fn rewritten(option: &Arg, name: &str, value: Option<&OsStr>, dashes: u8) -> Option<OsString> {
+    let is_on = value.and_then(OsStr::to_str).and_then(truth);
+    Some(match (value, is_on) {
         // of the reference it takes no value, so that what follows is none
-        (None, _) if name == COLOR && dashes == 1 => format!("--{name}=always"),
-        (None, _) => format!("--{name}"),
+        (None, _) if name == COLOR && dashes == 1 => format!("--{name}=always").into(),
+        (None, _) => format!("--{name}").into(),
         // a switch may have a value that says whether it is on
-        (_, Some(true)) if !takes_value(option) => format!("--{name}"),
+        (_, Some(true)) if !takes_value(option) => format!("--{name}").into(),
         (_, Some(false)) if !takes_value(option) => return None,
-        (_, Some(is_on)) if name == COLOR || option.is_require_equals_set() => format!("--{name}={is_on}"),
-        (Some(value), _) => format!("--{name}={value}"),
-    };
-    Some(text.into())
+        (_, Some(is_on)) if name == COLOR || option.is_require_equals_set() => {
+            format!("--{name}={is_on}").into()
+        }
+        (Some(value), _) => assigned(name, value),
+    })
 }
 
 /// What Go programs take for true and false.
@@ -150,9 +172,9 @@ mod tests {
     fn options_below_sentinel_may_have_one_dash() {
         for (given, meant) in [
             ("sentinel test -run=a/b -verbose p", "sentinel test --run=a/b --verbose p"),
-            ("sentinel test -run -verbose p", "sentinel test --run -verbose p"),
+            ("sentinel test -run -verbose p", "sentinel test --run=-verbose p"),
             ("sentinel test -json -help", "sentinel test --json --help"),
-            ("sentinel apply -trace=true -param a=-b p", "sentinel apply --trace --param a=-b p"),
+            ("sentinel apply -trace=true -param a=-b p", "sentinel apply --trace --param=a=-b p"),
             ("sentinel apply -trace=false p", "sentinel apply p"),
             ("sentinel fmt -check - x", "sentinel fmt --check - x"),
             ("sentinel fmt -write=false x", "sentinel fmt --write=false x"),
@@ -162,13 +184,33 @@ mod tests {
             ("sentinel apply --trace=F -json=0 p", "sentinel apply p"),
             ("sentinel apply -trace=maybe p", "sentinel apply --trace=maybe p"),
             ("sentinel test -color p", "sentinel test --color=always p"),
-            ("sentinel test -color=0 --color never p", "sentinel test --color=false --color never p"),
+            ("sentinel test -color=0 --color never p", "sentinel test --color=false --color=never p"),
             ("sentinel mocks -omocks plan.json", "sentinel mocks -omocks plan.json"),
-            ("sentinel mocks -o -force p", "sentinel mocks -o -force p"),
+            ("sentinel mocks -o -force p", "sentinel mocks --output=-force p"),
+            ("sentinel test -run --", "sentinel test --run=--"),
+            ("sentinel test -run", "sentinel test --run"),
             ("--address http://x sentinel test -json", "--address http://x sentinel test --json"),
         ] {
             assert_eq!(rewritten(given), meant, "{given}");
         }
+    }
+
+    #[test]
+    fn values_need_not_be_utf_8_and_options_are_named_as_far_as_they_are() {
+        let of = |bytes: &[u8]| {
+            let arguments = ["signalbox", "sentinel", "mocks"].map(OsString::from).into_iter();
+            with_two_dashes(Cli::command, arguments.chain([OsStr::from_bytes(bytes).to_owned()]))
+        };
+        for (given, meant) in [
+            (&b"-output=\xff"[..], &b"--output=\xff"[..]),
+            (b"--output=\xff", b"--output=\xff"),
+            (b"-o\xff", b"-o\xff"),
+            (b"\xff", b"\xff"),
+        ] {
+            assert_eq!(of(given).unwrap().last().unwrap().as_bytes(), meant);
+        }
+        let error = of(b"-run\xff=x").unwrap_err().to_string();
+        assert!(error.contains("unexpected argument '-run\u{fffd}' found"), "{error}");
     }
 
     #[test]
