@@ -333,7 +333,8 @@ import "static" "tfplan/v2" {
 }
 sentinel { features = { x = true } }
 "#;
-    let manifest = &manifest.replace("policy \"p\" {}", "policy \"p\" {\n  params = { sise = 1 }\n}");
+    let misspelt = "policy \"p\" {\n  params = { sise = 1 }\n}\nparam \"siz\" {\n  value = 1\n}";
+    let manifest = &manifest.replace("policy \"p\" {}", misspelt);
     let files = [
         ("sentinel.hcl", manifest.as_str()),
         ("p.sentinel", "param size default 1\nmain = true\n"),

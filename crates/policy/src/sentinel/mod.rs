@@ -67,7 +67,8 @@ impl PolicyEngine for SentinelEngine {
         if !mistakes.is_empty() {
             return Err(LoadError::new(mistakes));
         }
-        warnings.extend(set.surplus_params().map(|error| source::words(&error)));
+        let unused = set.surplus_params().chain(set.unused_params());
+        warnings.extend(unused.map(|error| source::words(&error)));
         warnings.extend(parameters.iter().filter(|name| !set.may_have_param(name)).map(|name| {
             format!("the parameter `{name}` of the configuration has no effect: no policy of the set has it")
         }));
