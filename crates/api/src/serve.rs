@@ -81,9 +81,19 @@ async fn serve_within(
             let slot = slot(&slots, most).await;
             let stream = accept(&listener).await;
             let (service, http, watcher) = (service.clone(), http.clone(), graceful.watcher());
+            let shutdown = shutdown.clone();
             tokio::spawn(async move {
                 let _slot: Option<OwnedSemaphorePermit> = slot;
-                connection(stream, &http, service, watcher, silence.before_first).await;
+                let first = tokio::time::timeout(silence.before_first, prepared(&stream));
+                // clients open connections in advance: one that has asked for nothing has nothing to end
+                let speaks = tokio::select! {
+                    biased;
+                    first = first => matches!(first, Ok(Ok(1..))),
+                    () = shutdown.cancelled() => false,
+                };
+                if speaks {
+                    connection(stream, &http, service, watcher).await;
+                }
             });
         }
     };
@@ -123,23 +133,20 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
-async fn connection<S>(
-    stream: TcpStream,
-    http: &http1::Builder,
-    service: S,
-    watcher: Watcher,
-    before_first: Duration,
-) where
-    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = axum::body::Body>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    if let Err(error) = prepare(&stream) {
+/// Prepares a connection and waits for its first byte: none when it has ended.
+async fn prepared(stream: &TcpStream) -> io::Result<usize> {
+    if let Err(error) = prepare(stream) {
         tracing::debug!(%error, "a connection stays slow, or without a check that its other end is there");
     }
     // not `readable`, which may say so of a connection that has just been made
-    if !matches!(tokio::time::timeout(before_first, stream.peek(&mut [0])).await, Ok(Ok(1..))) {
-        return;
-    }
+    stream.peek(&mut [0]).await
+}
+
+async fn connection<S>(stream: TcpStream, http: &http1::Builder, service: S, watcher: Watcher)
+where
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = axum::body::Body>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     let served = http.serve_connection(TokioIo::new(stream), service);
     if let Err(error) = watcher.watch(served).await {
         tracing::debug!(%error, "a connection broke");
@@ -265,6 +272,17 @@ mod tests {
         assert!(read(&mut slow).await.starts_with("HTTP/1.1 200"));
         assert!(read(&mut idle).await.ends_with("hello"));
         served.task.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_has_said_nothing_holds_no_shutdown_up() {
+        let served = served(8, Silence { before_first: 6 * DRAIN, ..silence() }).await;
+        let mut silent = served.connect().await;
+        // it has been accepted when a later one is answered
+        served.answer("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        served.shutdown.cancel();
+        tokio::time::timeout(DRAIN / 2, served.task).await.expect("it is not waited for").unwrap();
+        assert_eq!(read(&mut silent).await, "");
     }
 
     #[test]
