@@ -178,10 +178,11 @@ fn filled(body: &str) -> String {
 #[test]
 fn values_are_limited_in_depth() {
     let nest = "l = []\nfor range(100000) as i { l = [l] }\n";
-    assert_eq!(
-        limit_of(&format!("{nest}main = l == [l]"), Limits::default()),
-        ErrorKind::Limit(Limit::Depth)
-    );
+    let maps = "m = {}\nfor range(100000) as i { m = {1: m} }\n";
+    for (nest, main) in [(nest, "l == [l]"), (maps, "m == {1: m}")] {
+        let source = format!("{nest}main = {main}");
+        assert_eq!(limit_of(&source, Limits::default()), ErrorKind::Limit(Limit::Depth), "{source}");
+    }
     let json = format!("import \"json\"\n{nest}main = json.marshal(l)");
     assert_eq!(limit_of(&json, Limits::default()), ErrorKind::Limit(Limit::Depth));
 }
