@@ -258,6 +258,9 @@ async fn a_failed_policy_is_overridden_by_an_owner_alone() {
         assert_no_circle(&with_run, &path);
         server.get("operator", &format!("{path}?include=nonsense")).await.ok(400);
     }
+    let beyond = format!("/api/v2/runs/{}/policy-checks?include=run&page[number]=2", run.id);
+    let beyond = server.get("operator", &beyond).await.ok(200);
+    assert_eq!((&beyond["data"], &beyond["included"]), (&json!([]), &json!(null)));
     server.write_log(run.id, Stage::PolicyCheck, b"Sentinel Result: false\n");
     let output = server.get("operator", &format!("{path}/output")).await;
     assert_eq!(output.text(), "Sentinel Result: false\n");

@@ -62,11 +62,11 @@ pub(super) async fn of_run(reader: Reader, Id(run): Id<RunId>, query: Query) -> 
     let (run, workspace) = reader.run(run).await?;
     let page = query.page()?;
     let check = resource(&reader, &run, &workspace).await?;
-    let included = match check {
-        Some(_) => included(&reader, &run, &workspace, &include).await?,
-        None => Included::default(),
-    };
     let cut = Query::cut(page, check.into_iter().collect());
+    let included = match cut.items.is_empty() {
+        true => Included::default(),
+        false => included(&reader, &run, &workspace, &include).await?,
+    };
     Ok(query.paged(page, cut.total, cut.items).including(included))
 }
 
