@@ -6,6 +6,12 @@ mod support;
 
 #[path = "sets/config.rs"]
 mod config;
+#[path = "sets/config_json.rs"]
+mod config_json;
+#[path = "sets/config_nesting.rs"]
+mod config_nesting;
+#[path = "sets/config_overrides.rs"]
+mod config_overrides;
 #[path = "sets/errors.rs"]
 mod errors;
 #[path = "sets/evaluation.rs"]

@@ -2,13 +2,14 @@
 
 use sentinel::{Config, Data, EnforcementLevel, ErrorKind, ImportConfig, Mock, load_config};
 
+use crate::config_overrides::overridden;
 use crate::support::MemFiles;
 
-fn hcl(text: &str) -> Config {
+pub(crate) fn hcl(text: &str) -> Config {
     Config::parse("sentinel.hcl", text).unwrap()
 }
 
-fn refused(text: &str) -> String {
+pub(crate) fn refused(text: &str) -> String {
     Config::parse("sentinel.hcl", text).unwrap_err().to_string()
 }
 
@@ -242,14 +243,6 @@ fn json_beside_hcl_is_warned_about_since_it_is_not_read() {
 }
 
 #[test]
-fn json_that_is_no_object_where_one_belongs_is_refused() {
-    for text in ["{\"param\": 5}", "{\"mock\": \"x\"}", "{\"policy\": {\"a\": 1}}", "{\"modules\": 1}"] {
-        let message = Config::parse("sentinel.json", text).unwrap_err().to_string();
-        assert!(message.contains("must be an object"), "{text}: {message}");
-    }
-}
-
-#[test]
 fn mistakes_are_refused_with_a_hint() {
     assert!(refused("polices \"a\" {}").contains("unknown block `polices`"));
     let error = Config::parse("s.hcl", "policy \"a\" {\n  sorce = \"x\"\n}").unwrap_err();
@@ -269,107 +262,6 @@ fn mistakes_are_refused_with_a_hint() {
 fn plugins_that_are_programs_are_warned_about() {
     let config = hcl("import \"plugin\" \"p\" { source = \"/bin/p\" }");
     assert!(config.warnings[0].contains("programs are not run"));
-}
-
-#[test]
-fn json_mirrors_hcl() {
-    let config = Config::parse(
-        "sentinel.json",
-        r#"{
-            "policy": {"a": {"source": "a.sentinel", "enforcement_level": "soft-mandatory"}},
-            "import": {"module": {"m": {"source": "m.sentinel"}}},
-            "mock": {"time": {"module": {"source": "t.sentinel"}}, "x": {"data": {"y": 1}}},
-            "param": {"p": {"value": 3}},
-            "test": {"rules": {"main": true}}
-        }"#,
-    )
-    .unwrap();
-    assert!(!config.legacy);
-    assert_eq!(config.policies[0].enforcement_level, EnforcementLevel::SoftMandatory);
-    assert!(matches!(&config.imports[0].1, ImportConfig::Module { source } if source == "m.sentinel"));
-    assert_eq!(config.mocks.len(), 2);
-    assert_eq!(config.params, [("p".to_owned(), Data::Int(3))]);
-    assert_eq!(config.test.unwrap(), [("main".to_owned(), Data::Bool(true))]);
-}
-
-#[test]
-fn json_of_before_0_16() {
-    let config = Config::parse(
-        "case.json",
-        r#"{
-            "mock": {"tfplan": "mock.sentinel", "time": {"now": {"hour": 9}}},
-            "modules": {"m": {"path": "m.sentinel"}},
-            "param": {"p": 3},
-            "global": {"g": "x"},
-            "test": {"main": false}
-        }"#,
-    )
-    .unwrap();
-    assert!(config.legacy);
-    assert!(matches!(&config.mocks[0].1, Mock::Module { source } if source == "mock.sentinel"));
-    assert!(matches!(&config.mocks[1].1, Mock::Data(_)));
-    assert!(matches!(&config.imports[0].1, ImportConfig::Module { source } if source == "m.sentinel"));
-    assert_eq!(config.params[0].1, Data::Int(3));
-    assert_eq!(config.test.unwrap(), [("main".to_owned(), Data::Bool(false))]);
-}
-
-/// One bare value would make the module of a mock the data that it stands in with.
-#[test]
-fn json_of_two_forms_is_refused() {
-    for (text, what) in [
-        (r#"{"mock": {"m": {"module": {"source": "m.sentinel"}}}, "param": {"p": 5}}"#, "the mock `m`"),
-        (r#"{"mock": {"m": {"module": "m.sentinel"}}, "test": {"main": false}}"#, "the mock `m`"),
-        (r#"{"mock": {"m": "m.sentinel"}, "param": {"p": {"value": 5}}}"#, "the param `p`"),
-        (r#"{"mock": {"m": "m.sentinel"}, "global": {"g": {"value": 5}}}"#, "the global `g`"),
-        (r#"{"mock": {"m": "m.sentinel"}, "test": {"rules": {"main": false}}}"#, "the test"),
-    ] {
-        let error = Config::parse("case.json", text).unwrap_err();
-        assert_eq!(
-            error.message(),
-            format!("{what} is of the form of 0.16 and later, and other parts of the file of the one before")
-        );
-    }
-}
-
-/// Imports have members of that name, such as `tfconfig`, and in this form a mock is the import itself.
-#[test]
-fn data_of_a_mock_of_before_0_16_is_a_member_with_a_warning() {
-    let text = r#"{"mock": {"m": {"data": {"x": 1}}}, "test": {"main": false}}"#;
-    let config = Config::parse("case.json", text).unwrap();
-    let Mock::Data(mock) = &config.mocks[0].1 else { panic!("data") };
-    assert_eq!(format!("{mock:?}"), r#"{"data": {"x": 1}}"#);
-    let [warning] = &config.warnings[..] else { panic!("one warning: {:?}", config.warnings) };
-    assert!(warning.contains("`data` of the mock `m` is a member of the import"), "{warning}");
-    let later = r#"{"mock": {"m": {"data": {"x": 1}}}, "test": {"rules": {"main": false}}}"#;
-    assert!(Config::parse("case.json", later).unwrap().warnings.is_empty());
-}
-
-#[test]
-fn a_key_of_two_slashes_in_json_is_a_comment() {
-    let config = Config::parse(
-        "sentinel.json",
-        r#"{
-            "//": "all",
-            "policy": {"//": "first", "a": {"//": "why", "params": {"//": "a value"}}},
-            "import": {"module": {"//": "x", "m": {"//": "x", "source": "m.sentinel"}}},
-            "mock": {"x": {"//": "x", "data": {"//": 1}}},
-            "param": {"p": {"//": "x", "value": 3}},
-            "test": {"//": "x", "rules": {"main": true}}
-        }"#,
-    )
-    .unwrap();
-    assert!(!config.legacy);
-    assert_eq!((config.policies.len(), config.imports.len(), config.params.len()), (1, 1, 1));
-    assert_eq!(config.policies[0].params, [("//".to_owned(), "a value".into())]);
-    assert!(matches!(&config.mocks[0].1, Mock::Data(data) if data.get("//").is_some()));
-    let old = Config::parse("c.json", r#"{"//": "x", "param": {"//": "y", "p": 3}}"#).unwrap();
-    assert_eq!(old.params, [("p".to_owned(), Data::Int(3))]);
-}
-
-#[test]
-fn broken_json_is_refused_with_its_place() {
-    let error = Config::parse("case.json", "{\n  \"mock\": \n}").unwrap_err();
-    assert_eq!(error.place().unwrap().position.line, 3);
 }
 
 #[test]
@@ -400,42 +292,6 @@ fn hidden_files_are_no_part_of_a_configuration() {
 fn a_policy_in_two_files_is_refused() {
     let files = MemFiles::new(&[("a.hcl", "policy \"a\" {}"), ("b.hcl", "policy \"a\" {}")]);
     assert!(load_config(&files, "").unwrap_err().message().contains("defined in two files"));
-}
-
-#[test]
-fn override_files_change_what_is_defined() {
-    let files = MemFiles::new(&[
-        (
-            "sentinel.hcl",
-            "policy \"main\" {\n source = \"./main.sentinel\"\n enforcement_level = \"advisory\"\n}\nparam \"p\" { value = 1 }",
-        ),
-        ("a_override.hcl", "policy \"main\" { enforcement_level = \"soft-mandatory\" }"),
-        ("override.hcl", "param \"p\" { value = 2 }"),
-    ]);
-    let config = load_config(&files, "").unwrap();
-    assert_eq!(config.policies[0].source, "./main.sentinel");
-    assert_eq!(config.policies[0].enforcement_level, EnforcementLevel::SoftMandatory);
-    assert_eq!(config.params[0].1, Data::Int(2));
-}
-
-#[test]
-fn an_override_file_is_as_strict_as_the_file_it_changes() {
-    for (text, message) in [
-        ("x = 1", "`x` cannot stand at the top of the file"),
-        ("test {}\ntest {}", "there are two `test` blocks"),
-        ("policy \"a\" {\n x {}\n}", "a `policy` block has no `x`"),
-        ("policy \"a\" {}\npolicy \"a\" {}", "the policy `a` is defined twice"),
-        ("module \"time\" { source = \"x\" }", "`time` is a standard import, which cannot be replaced"),
-        (
-            "import \"plugin\" \"time\" { config = { zone = \"UTC\" } }",
-            "the import `time` has no setting `zone`",
-        ),
-    ] {
-        let first = "policy \"a\" {}\nimport \"plugin\" \"time\" { config = {} }";
-        let files = MemFiles::new(&[("sentinel.hcl", first), ("override.hcl", text)]);
-        let error = load_config(&files, "").unwrap_err();
-        assert_eq!(error.message(), message, "{text}");
-    }
 }
 
 #[test]
@@ -502,126 +358,10 @@ fn settings_of_the_terraform_imports_are_known() {
 }
 
 #[test]
-fn override_files_cannot_define_anything() {
-    let files = MemFiles::new(&[("sentinel.hcl", "policy \"a\" {}"), ("override.hcl", "policy \"b\" {}")]);
-    assert!(load_config(&files, "").unwrap_err().message().contains("can only change what is defined"));
-}
-
-fn overridden(first: &str, change: &str) -> Result<Config, sentinel::Error> {
-    load_config(&MemFiles::new(&[("sentinel.hcl", first), ("override.hcl", change)]), "")
-}
-
-/// "An attribute argument within an override block replaces any argument of the same name."
-#[test]
-fn an_override_replaces_arguments_as_a_whole() {
-    let first = "policy \"a\" {\n  source = \"x.sentinel\"\n  params = { m = 1, n = 2 }\n}";
-    for change in ["params = { n = 3 }", "params {\n    n = 3\n  }"] {
-        let config = overridden(first, &format!("policy \"a\" {{\n  {change}\n}}")).unwrap();
-        assert_eq!(config.policies[0].params, [("n".to_owned(), Data::Int(3))]);
-        assert_eq!(config.policies[0].source, "x.sentinel");
-    }
-    let first = "import \"static\" \"s\" {\n  source = \"s.json\"\n  format = \"json\"\n}";
-    let change = |text: &str| overridden(first, &format!("import \"static\" \"s\" {{\n  {text}\n}}"));
-    let config = change("source = \"t.json\"").unwrap();
-    assert!(matches!(&config.imports[0].1, ImportConfig::Static { source } if source == "t.json"));
-    let config = change("format = \"json\"").unwrap();
-    assert!(matches!(&config.imports[0].1, ImportConfig::Static { source } if source == "s.json"));
-    assert!(change("format = \"yaml\"").unwrap_err().message().contains("the format `yaml` is unknown"));
-    let first = "import \"plugin\" \"time\" { config = { timezone = \"UTC\" } }";
-    let config = overridden(first, "import \"plugin\" \"time\" { config = { fixed_time = 5 } }").unwrap();
-    let ImportConfig::Plugin { config, .. } = &config.imports[0].1 else { panic!("a plugin") };
-    assert_eq!(*config, Data::map([("fixed_time", Data::Int(5))]));
-}
-
-/// Blocks are the same when type and labels are.
-#[test]
-fn an_override_of_a_block_with_another_header_is_refused() {
-    for (first, change) in [
-        (
-            "import \"module\" \"x\" { source = \"a\" }",
-            "import \"static\" \"x\" {\n source = \"b\"\n format = \"json\"\n}",
-        ),
-        ("import \"module\" \"x\" { source = \"a\" }", "module \"x\" { source = \"b\" }"),
-        ("import \"plugin\" \"x\" {}", "import \"module\" \"x\" { source = \"b\" }"),
-        ("mock \"x\" { data = 1 }", "module \"x\" { source = \"b\" }"),
-        ("param \"x\" { value = 1 }", "global \"x\" { value = 1 }"),
-        ("policy \"x\" {}", "sentinel {}"),
-    ] {
-        let error = overridden(first, change).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "override.hcl:1:1: an override file can only change what is defined already"
-        );
-    }
-    assert!(overridden("sentinel {}", "sentinel {}").is_ok());
-    assert!(overridden("policy \"x\" {}", "test { rules = { main = true } }").is_ok());
-    let files = MemFiles::new(&[
-        ("sentinel.json", "{\"modules\": {\"m\": {\"path\": \"a\"}}, \"param\": {\"p\": 1}}"),
-        ("override.json", "{\"module\": {\"m\": {\"source\": \"b\"}}, \"param\": {\"p\": {\"value\": 2}}}"),
-    ]);
-    assert_eq!(load_config(&files, "").unwrap().params, [("p".to_owned(), Data::Int(2))]);
-}
-
-#[test]
 fn a_folder_without_a_configuration_is_no_set() {
     let files = MemFiles::new(&[("p.sentinel", "main = true")]);
     assert!(load_config(&files, "").unwrap_err().message().contains("there is no sentinel.hcl"));
     assert!(load_config(&files, "../up").is_err());
-}
-
-#[test]
-fn a_file_that_is_nested_without_end_is_refused() {
-    for nest in ["[", "(", "{ a = ", "\"${"] {
-        let text = format!("param \"p\" {{\n  value = {}", nest.repeat(100_000));
-        assert!(Config::parse("s.hcl", &text).unwrap_err().message().contains("nested more than"), "{nest}");
-    }
-    let blocks = "a {\n".repeat(100_000);
-    assert!(Config::parse("s.hcl", &blocks).is_err());
-    let heredoc = format!("param \"p\" {{\n  value = <<E\n${{{}\nE\n}}", "[".repeat(100_000));
-    assert!(Config::parse("s.hcl", &heredoc).is_err());
-    assert!(Config::parse("s.json", &"[".repeat(100_000)).is_err());
-    let signs = format!("param \"p\" {{\n  value = {}1\n}}", "!".repeat(100_000));
-    assert!(Config::parse("s.hcl", &signs).is_err());
-    let conditions = format!("param \"p\" {{\n  value = {}1\n}}", "true ? 1 : ".repeat(95_000));
-    assert!(Config::parse("s.hcl", &conditions).is_err());
-}
-
-/// The parser takes twice as long for each: thirty would take longer than anybody waits.
-#[test]
-fn brackets_behind_operators_are_refused_before_they_are_parsed() {
-    for operator in ["/", "-", " - ", "==", " && ", "+", "*", " - /* x */ "] {
-        for opening in ["(", "[", "{a="] {
-            let text = format!("p = {}a!*", format!("1{operator}2{operator}{opening}").repeat(30));
-            let error = Config::parse("s.hcl", &text).unwrap_err();
-            assert!(
-                error.message().contains("an operator cannot be used here"),
-                "{text}: {}",
-                error.message()
-            );
-        }
-    }
-}
-
-#[test]
-fn brackets_in_strings_and_comments_are_not_nesting() {
-    let text =
-        format!("# {0}\nparam \"p\" {{\n  value = \"{0} \\\" {0}\" // {0}\n}}\n/* {0} */", "[".repeat(200));
-    assert_eq!(hcl(&text).params.len(), 1);
-    let text = "param \"p\" {\n  value = <<-EOT\n  [[[ \" $${x}\n  EOT\n}";
-    assert_eq!(hcl(text).params.len(), 1);
-}
-
-/// Published sets have such keys, and the reference runs them.
-#[test]
-fn the_later_of_two_equal_keys_of_an_object_counts() {
-    let config = hcl(
-        "policy \"a\" {\n  params = {\n    x = 1\n    y = 2\n    x = 3\n    \"y\" = 4\n    x = 5\n  }\n}",
-    );
-    let mut params = config.policies[0].params.clone();
-    params.sort_by(|a, b| a.0.cmp(&b.0));
-    assert_eq!(params, [("x".to_owned(), Data::Int(5)), ("y".to_owned(), Data::Int(4))]);
-    // an attribute of a block is another matter
-    assert!(Config::parse("s.hcl", "policy \"a\" {\n source = \"x\"\n source = \"y\"\n}").is_err());
 }
 
 #[test]
@@ -639,55 +379,4 @@ fn what_a_configuration_has_once_is_not_in_two_of_its_files() {
             load_config(&MemFiles::new(&[("sentinel.hcl", text), ("other.hcl", text)]), "").unwrap_err();
         assert!(error.message().contains(what) && error.message().contains("two files"), "{error}");
     }
-}
-
-fn value_of(text: &str) -> Data {
-    Config::parse("s.hcl", &format!("param \"p\" {{\n  value = {text}\n}}")).unwrap().params[0].1.clone()
-}
-
-#[test]
-fn of_two_equal_keys_of_an_object_the_later_one_counts() {
-    for (text, expected) in [
-        ("{ a = 1, a = 2 }", vec![("a", 2)]),
-        ("{\n a = 1 # one\n b = 3\n a = 2 // two\n}", vec![("a", 2), ("b", 3)]),
-        ("{ \"a b\" = 1, \"a b\" = 2, \"a b\" = 3 }", vec![("a b", 3)]),
-        ("{ \"a\": 1, \"b\": 2, \"a\": 3 }", vec![("a", 3), ("b", 2)]),
-        ("{\n /* one */ a = 1\n /* two */ a = 2\n}", vec![("a", 2)]),
-        ("{ repeated_key_a = 1, b = 2, b = 3 }", vec![("b", 3), ("repeated_key_a", 1)]),
-        ("{ repeated_key_0_a = 1 }", vec![("repeated_key_0_a", 1)]),
-    ] {
-        let expected = Data::map(expected.into_iter().map(|(key, value)| (key, Data::Int(value))));
-        assert_eq!(value_of(text), expected, "{text}");
-    }
-    let nested =
-        "[{ a = { b = 1, b = 2 }, c = { b = 3 } }, { a = \"a = 1, a = 2\", d = <<E\n a = 1\n a = 2\nE\n }]";
-    assert_eq!(
-        format!("{:?}", value_of(nested)),
-        r#"[{"a": {"b": 2}, "c": {"b": 3}}, {"a": "a = 1, a = 2", "d": " a = 1\n a = 2\n"}]"#
-    );
-    assert!(Config::parse("s.hcl", "param \"p\" {\n value = 1\n value = 2\n}").is_err());
-}
-
-#[test]
-fn an_error_after_repeated_keys_is_at_its_place() {
-    let text = "param \"p\" {\n  value = { a = 1, a = 2, a = 3, b = c }\n}";
-    let place = Config::parse("s.hcl", text).unwrap_err().place().unwrap().clone();
-    assert_eq!((place.position.line, place.position.column), (2, 38));
-}
-
-#[test]
-fn a_file_with_thousands_of_repeated_keys_is_read_in_one_pass() {
-    let keys: String = (0..1_900).map(|at| format!("k{} = {at}\n", at % 100)).collect();
-    assert_eq!(value_of(&format!("{{\n{keys}}}")).entries().len(), 100);
-}
-
-#[test]
-fn a_configuration_is_of_a_size_that_people_write() {
-    let message = |text: &str| Config::parse("s.hcl", text).unwrap_err().message().to_owned();
-    let keys: String = (0..20_000).map(|at| format!("k{at} = 1\n")).collect();
-    assert!(message(&format!("param \"p\" {{\n value = {{\n{keys}}}\n}}")).contains("at most 2000 members"));
-    assert!(message(&format!("sentinel {{\n{keys}}}")).contains("at most 2000 members"));
-    assert!(message(&"# nothing\n".repeat(200_000)).contains("more than 1048576 bytes"));
-    let blocks: String = (0..11_000).map(|at| format!("policy \"{at}\" {{}}\n")).collect();
-    assert!(message(&blocks).contains("more than 10000 blocks"));
 }
