@@ -67,11 +67,7 @@ impl PolicyEngine for RegoEngine {
     }
 
     fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
-        let manifest_name = folder.name_in_set(manifest::FILE);
-        let manifest_text = match folder.file(&manifest_name).map(|file| folder.read(&file)) {
-            Some(read) => read?,
-            None => return Err(Mistake::of_file(manifest_name, "is missing").into()),
-        };
+        let (manifest_name, manifest_text) = folder.manifest(manifest::FILE)?;
         let (manifest, mut mistakes) = manifest::read(&manifest_name, &manifest_text);
         let rego = source::read(folder, manifest.version, &mut mistakes);
         if !mistakes.is_empty() {

@@ -26,7 +26,7 @@ use self::source::FolderFiles;
 pub(crate) use self::source::mistake_of_file;
 use crate::{
     CompiledSet, EnforcementLevel, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy,
-    PolicyEngine, SetFolder, SetSettings, Verdict, keep,
+    PolicyEngine, SetFolder, SetSettings, Verdict, keep, set::not_read,
 };
 
 const MANIFEST: &str = "sentinel.hcl";
@@ -45,11 +45,7 @@ impl PolicyEngine for SentinelEngine {
     }
 
     fn load(&self, folder: &SetFolder, settings: &SetSettings) -> Result<Arc<dyn CompiledSet>, LoadError> {
-        let manifest = folder.name_in_set(MANIFEST);
-        let text = match folder.file(&manifest).map(|file| folder.read(&file)) {
-            Some(read) => read?,
-            None => return Err(Mistake::of_file(manifest, "is missing").into()),
-        };
+        let (manifest, text) = folder.manifest(MANIFEST)?;
         let mistake = |error: &Error| source::mistake(error, folder);
         let mut config = Config::parse(&manifest, &text).map_err(|error| mistake(&error))?;
         if config.policies.is_empty() {
@@ -117,12 +113,11 @@ fn without_what_is_not_used(config: &mut Config, manifest: &str) -> Vec<String> 
 
 /// Files beside the manifest that the command line would read, and a run does not.
 fn files_that_are_not_read(folder: &SetFolder) -> Vec<String> {
+    let manifest = folder.name_in_set(MANIFEST);
     let at_root = |name: &&str| *name == folder.name_in_set(name.rsplit('/').next().unwrap_or(name));
     let names = folder.files().iter().map(|file| file.name.as_str()).filter(at_root);
-    names
-        .filter(|name| name.ends_with(".hcl") && *name != folder.name_in_set(MANIFEST))
-        .map(|name| format!("{name} is not read: of a set's configuration a run takes {MANIFEST} alone"))
-        .collect()
+    let others = names.filter(|name| name.ends_with(".hcl") && *name != manifest);
+    others.map(|name| not_read(name, MANIFEST)).collect()
 }
 
 const fn level_of(level: Level) -> EnforcementLevel {

@@ -86,6 +86,19 @@ impl SetFolder {
         }
     }
 
+    /// The set's manifest: its name in the folder and its text.
+    ///
+    /// # Errors
+    ///
+    /// If it is missing or cannot be read.
+    pub fn manifest(&self, name: &str) -> Result<(String, String), Mistake> {
+        let name = self.name_in_set(name);
+        match self.file(&name) {
+            Some(file) => Ok((name, self.read(&file)?)),
+            None => Err(Mistake::of_file(name, "is missing")),
+        }
+    }
+
     /// The file of that name, which may lie beside the set.
     pub fn file(&self, name: &str) -> Option<SetFile> {
         self.files.iter().find(|file| file.name == name).cloned().or_else(|| self.beside(name))

@@ -152,9 +152,13 @@ impl PolicySet {
 /// What is said of manifests in JSON beside one that is read.
 fn manifests_not_read(folder: &SetFolder) -> impl Iterator<Item = String> {
     let here = WITHOUT_ENGINE.iter().map(|(manifest, read)| (folder.name_in_set(manifest), read));
-    here.filter(|(manifest, _)| folder.file(manifest).is_some()).map(|(manifest, read)| {
-        format!("{manifest} is not read: of a set's configuration a run takes {read} alone")
-    })
+    here.filter(|(manifest, _)| folder.file(manifest).is_some())
+        .map(|(manifest, read)| not_read(&manifest, read))
+}
+
+/// The warning of a file that somebody may take for a part of a set's configuration.
+pub(crate) fn not_read(file: &str, manifest: &str) -> String {
+    format!("{file} is not read: of a set's configuration a run takes {manifest} alone")
 }
 
 /// The engine whose manifest lies in the folder.

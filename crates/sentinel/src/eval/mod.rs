@@ -44,7 +44,7 @@ pub(crate) struct Evaluator<'e> {
     cycles: Cycles,
     /// The values of the global scope that were looked at.
     globals: HashMap<Arc<str>, Value>,
-    /// What requests of `http` are authorised with, to be masked where it is printed.
+    /// What requests of `http` are authorised with, to be masked in all that the evaluation shows.
     pub(crate) credentials: BTreeSet<String>,
     /// The moment `time.now` is, fixed when it is first asked for.
     pub(crate) now: Option<Value>,
