@@ -21,19 +21,19 @@
 //! handler is 500 and ends nothing else; a stream that breaks is gone on with by `Last-Event-ID`.
 
 mod document;
-mod ground;
+mod extensions;
+mod jsonapi;
 mod log;
 mod org_queue;
 mod redact;
 mod routes;
 mod serve;
-mod signalbox;
 mod state;
 
 use axum::Router;
 
-use crate::ground::ApiError;
-pub use crate::ground::LogKeyError;
+use crate::jsonapi::ApiError;
+pub use crate::jsonapi::LogKeyError;
 pub use crate::serve::serve;
 pub use crate::state::ApiState;
 
@@ -41,9 +41,9 @@ pub use crate::state::ApiState;
 pub fn router(state: ApiState) -> Router {
     let router = Router::new()
         .merge(routes::router())
-        .merge(signalbox::router())
+        .merge(extensions::router())
         .fallback(async || ApiError::no_such_endpoint())
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
         .with_state(state);
-    ground::layered(router)
+    jsonapi::layered(router)
 }

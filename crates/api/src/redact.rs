@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::ground::Exact;
+use crate::jsonapi::RawJson;
 
 /// Lists of resource changes, whose values are masked.
 const CHANGES: [&str; 2] = ["resource_changes", "resource_drift"];
@@ -18,12 +18,12 @@ const KEPT: [&str; 5] = ["terraform_version", "relevant_attributes", "applyable"
 /// What everybody who may read the run may read of its plan.
 #[derive(Debug, Serialize)]
 pub(crate) struct Redacted {
-    plan_format_version: Exact,
+    plan_format_version: RawJson,
     provider_format_version: &'static str,
     provider_schemas: Empty,
     variables: BTreeMap<String, Empty>,
     #[serde(flatten)]
-    rest: BTreeMap<&'static str, Exact>,
+    rest: BTreeMap<&'static str, RawJson>,
 }
 
 /// `{}`
@@ -32,28 +32,28 @@ struct Empty {}
 
 /// The parts of `terraform show -json` of a plan that everybody who may read the run may read. Values that
 /// terraform marked as sensitive are `null`; their places stay in `before_sensitive` and `after_sensitive`.
-pub(crate) fn redacted(plan: &Exact) -> Redacted {
-    let list = |key: &str| plan.get(key).and_then(Exact::as_array);
-    let mut rest: BTreeMap<&'static str, Exact> =
+pub(crate) fn redacted(plan: &RawJson) -> Redacted {
+    let list = |key: &str| plan.get(key).and_then(RawJson::as_array);
+    let mut rest: BTreeMap<&'static str, RawJson> =
         KEPT.iter().filter_map(|key| Some((*key, plan.get(key)?.clone()))).collect();
     for key in CHANGES {
         let changes = list(key).unwrap_or_default();
-        rest.insert(key, Exact::Array(changes.iter().map(resource_change).collect()));
+        rest.insert(key, RawJson::Array(changes.iter().map(resource_change).collect()));
     }
     if let Some(deferred) = list("deferred_changes") {
-        let masked = |change: &Exact| {
-            let reason = change.get("reason").cloned().unwrap_or_else(Exact::null);
-            let resource = change.get("resource_change").map_or_else(Exact::null, resource_change);
+        let masked = |change: &RawJson| {
+            let reason = change.get("reason").cloned().unwrap_or_else(RawJson::null);
+            let resource = change.get("resource_change").map_or_else(RawJson::null, resource_change);
             let fields = [("reason".to_owned(), reason), ("resource_change".to_owned(), resource)];
-            Exact::Object(fields.into())
+            RawJson::Object(fields.into())
         };
-        rest.insert("deferred_changes", Exact::Array(deferred.iter().map(masked).collect()));
+        rest.insert("deferred_changes", RawJson::Array(deferred.iter().map(masked).collect()));
     }
-    let entries = |key: &str| plan.get(key).and_then(Exact::as_object).into_iter().flatten();
+    let entries = |key: &str| plan.get(key).and_then(RawJson::as_object).into_iter().flatten();
     let outputs = entries("output_changes").map(|(name, output)| (name.clone(), change(output)));
-    rest.insert("output_changes", Exact::Object(outputs.collect()));
+    rest.insert("output_changes", RawJson::Object(outputs.collect()));
     Redacted {
-        plan_format_version: plan.get("format_version").cloned().unwrap_or_else(Exact::null),
+        plan_format_version: plan.get("format_version").cloned().unwrap_or_else(RawJson::null),
         provider_format_version: "1.0",
         provider_schemas: Empty {},
         variables: entries("variables").map(|(name, _)| (name.clone(), Empty {})).collect(),
@@ -61,25 +61,25 @@ pub(crate) fn redacted(plan: &Exact) -> Redacted {
     }
 }
 
-fn resource_change(resource: &Exact) -> Exact {
-    let Some(fields) = resource.as_object() else { return Exact::null() };
+fn resource_change(resource: &RawJson) -> RawJson {
+    let Some(fields) = resource.as_object() else { return RawJson::null() };
     let kept = fields.iter().map(|(key, value)| {
         let value = if key == "change" { change(value) } else { value.clone() };
         (key.clone(), value)
     });
-    Exact::Object(kept.collect())
+    RawJson::Object(kept.collect())
 }
 
 /// `before` and `after` without what is sensitive in them.
-fn change(change: &Exact) -> Exact {
-    let Some(fields) = change.as_object() else { return Exact::null() };
+fn change(change: &RawJson) -> RawJson {
+    let Some(fields) = change.as_object() else { return RawJson::null() };
     let mut kept = fields.clone();
     for (side, marks) in [("before", "before_sensitive"), ("after", "after_sensitive")] {
         if let Some(value) = kept.get_mut(side) {
             match fields.get(marks) {
                 Some(marks) => mask(value, marks),
                 // terraform always writes the marks: without them nothing is known, and nothing is shown
-                None => *value = Exact::null(),
+                None => *value = RawJson::null(),
             }
         }
     }
@@ -87,21 +87,21 @@ fn change(change: &Exact) -> Exact {
     for key in ["generated_config", "before_identity", "after_identity"] {
         kept.remove(key);
     }
-    Exact::Object(kept)
+    RawJson::Object(kept)
 }
 
 /// `marks` has the shape of the value, with `true` where it is sensitive.
-fn mask(value: &mut Exact, marks: &Exact) {
+fn mask(value: &mut RawJson, marks: &RawJson) {
     match (marks, value) {
-        (marks, value) if marks.is_true() => *value = Exact::null(),
-        (Exact::Object(marks), Exact::Object(fields)) => {
+        (marks, value) if marks.is_true() => *value = RawJson::null(),
+        (RawJson::Object(marks), RawJson::Object(fields)) => {
             for (key, mark) in marks {
                 if let Some(field) = fields.get_mut(key) {
                     mask(field, mark);
                 }
             }
         }
-        (Exact::Array(marks), Exact::Array(items)) => {
+        (RawJson::Array(marks), RawJson::Array(items)) => {
             items.iter_mut().zip(marks).for_each(|(item, mark)| mask(item, mark));
         }
         _ => {}
@@ -154,7 +154,7 @@ mod tests {
                 "unmarked": { "actions": ["create"], "before": null, "after": "SECRET-unmarked" },
             },
         });
-        let plan = Exact::read(plan.to_string().as_bytes()).unwrap();
+        let plan = RawJson::read(plan.to_string().as_bytes()).unwrap();
         let shown = serde_json::to_value(redacted(&plan)).unwrap();
         assert!(!texts(&shown).contains("SECRET"), "{shown:#}");
         let after = &shown["resource_changes"][0]["change"];
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn numbers_of_a_plan_are_passed_on_digit_by_digit() {
         let plan = r#"{"output_changes":{"n":{"after":12345678901234567890123,"after_sensitive":false}}}"#;
-        let shown = serde_json::to_string(&redacted(&Exact::read(plan.as_bytes()).unwrap())).unwrap();
+        let shown = serde_json::to_string(&redacted(&RawJson::read(plan.as_bytes()).unwrap())).unwrap();
         assert!(shown.contains(r#""after":12345678901234567890123"#), "{shown}");
     }
 }

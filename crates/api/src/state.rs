@@ -8,7 +8,7 @@ use store::Store;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::ground::{LogKey, LogKeyError};
+use crate::jsonapi::{LogKey, LogKeyError};
 
 /// What the endpoints work with. Clones are cheap and share everything.
 #[derive(Clone)]

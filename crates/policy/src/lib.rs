@@ -32,7 +32,6 @@ mod check;
 mod diagnostics;
 mod engine;
 mod input;
-mod keep;
 mod outcome;
 mod progress;
 mod rego;
@@ -41,6 +40,7 @@ mod report;
 mod result;
 mod sentinel;
 mod set;
+mod truncate;
 
 pub use check::{CheckError, CheckRequest, REQUEST_FORMAT, SetRequest, check, run_check};
 pub use diagnostics::{LoadError, Mistake, Place};

@@ -27,7 +27,7 @@ fn part(name: &OsStr) -> Option<Part> {
     match name.to_str()? {
         "executor" => Some(executor::run),
         "policy-check" => Some(policy::run_check),
-        "take-configuration" => Some(configuration::run_take),
+        "take-configuration" => Some(source::run_take),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use lifecycle::id;
 use serde_json::{Map, Value, json};
 use store::{ConfigurationStatus, ConfigurationVersion};
 
-use crate::ground::{Identifier, Relationship, Resource};
+use crate::jsonapi::{Identifier, Relationship, Resource};
 
 enum Ingress {}
 

@@ -2,7 +2,7 @@ use lifecycle::id;
 use serde_json::json;
 
 use super::user::entropy;
-use crate::ground::{Relationship, Resource};
+use crate::jsonapi::{Relationship, Resource};
 
 enum Entitlements {}
 

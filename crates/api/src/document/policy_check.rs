@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use store::Run;
 
 use super::stage::{Timestamps, renamed};
-use crate::ground::{Relationship, Resource};
+use crate::jsonapi::{Relationship, Resource};
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]

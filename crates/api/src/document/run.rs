@@ -9,7 +9,7 @@ use serde::Serialize;
 use store::{Cancel, Run, RunVariable};
 
 use super::{policy_check, user};
-use crate::ground::{Identifier, Relationship, Resource, null};
+use crate::jsonapi::{Identifier, Relationship, Resource, null};
 
 /// What a run's document shows beside the run itself.
 #[derive(Debug, Clone, Copy)]

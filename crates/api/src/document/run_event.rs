@@ -6,7 +6,7 @@ use serde_json::json;
 use store::{Actor, JournalEntry};
 
 use super::user;
-use crate::ground::{Identifier, Relationship, Resource};
+use crate::jsonapi::{Identifier, Relationship, Resource};
 
 /// A comment that came with an action; it shares the suffix of its journal entry.
 pub(crate) enum Comment {}

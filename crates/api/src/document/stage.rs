@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use store::{PlanSummary, Run};
 
 use super::{policy_check, run};
-use crate::ground::{Identifier, Relationship, Resource};
+use crate::jsonapi::{Identifier, Relationship, Resource};
 
 /// `status-timestamps`, keys without a time left out.
 pub(super) type Timestamps = BTreeMap<&'static str, Timestamp>;

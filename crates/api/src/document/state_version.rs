@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use store::{Digest, StateOutput, StateVersion};
 
 use super::user;
-use crate::ground::{Identifier, Identity, Relationship, Resource};
+use crate::jsonapi::{Identifier, Identity, Relationship, Resource};
 
 /// The id of an output: its state version, and a digest of its name. So it needs no record, and is found
 /// again.

@@ -2,7 +2,7 @@ use lifecycle::id::UserId;
 use serde_json::json;
 use store::Digest;
 
-use crate::ground::{Identifier, Resource};
+use crate::jsonapi::{Identifier, Resource};
 
 /// The id of a user: users are known by name, so the name makes it, and it is the same on every start.
 pub(crate) fn id(name: &str) -> UserId {

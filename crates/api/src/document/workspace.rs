@@ -1,15 +1,15 @@
 //! Workspaces (tfe-api.md 5.4, 3.3).
 
 use config::{Source, WorkspaceConfig};
-use configuration::without_credentials;
 use lifecycle::access::{Access, Action};
 use lifecycle::id::RunId;
 use serde::Serialize;
 use serde_json::{Value, json};
+use source::without_credentials;
 use store::{Run, Workspace};
 
 use super::user;
-use crate::ground::{Identifier, Relationship, Resource, null};
+use crate::jsonapi::{Identifier, Relationship, Resource, null};
 
 /// What a workspace's document shows beside its record.
 #[derive(Debug, Clone, Copy)]

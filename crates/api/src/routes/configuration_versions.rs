@@ -10,7 +10,7 @@ use store::ConfigurationVersion;
 use super::{Reader, files};
 use crate::ApiState;
 use crate::document::configuration_version;
-use crate::ground::{ApiError, Document, Fault, Id, Included, Query, Result};
+use crate::jsonapi::{ApiError, Document, Fault, Id, Included, Query, Result};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()

@@ -7,7 +7,7 @@ use store::Digest;
 use tokio_util::io::ReaderStream;
 
 use crate::ApiState;
-use crate::ground::{ApiError, Result};
+use crate::jsonapi::{ApiError, Result};
 
 type Headers = [(HeaderName, HeaderValue); 2];
 

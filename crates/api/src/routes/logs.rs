@@ -10,7 +10,7 @@ use lifecycle::Stage;
 use lifecycle::id::RunId;
 
 use crate::document::stage;
-use crate::ground::{ApiError, Names, Query, Result, Secret};
+use crate::jsonapi::{ApiError, Names, Query, Result, Secret};
 use crate::{ApiState, log};
 
 pub(super) fn router() -> Router<ApiState> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::ApiState;
 use crate::document::user;
-use crate::ground::{Document, User};
+use crate::jsonapi::{Document, User};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()

@@ -9,7 +9,7 @@ use store::Run;
 use super::{Reader, run_list};
 use crate::ApiState;
 use crate::document::organization;
-use crate::ground::{Document, Name, Query, Result, User};
+use crate::jsonapi::{Document, Name, Query, Result, User};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()
@@ -34,7 +34,7 @@ async fn list(user: User, query: Query) -> Result<Document> {
 async fn read(user: User, Name(name): Name, query: Query) -> Result<Document> {
     let name = user.organization(&name)?;
     let include = query.include(&["entitlement_set"])?;
-    let mut included = crate::ground::Included::default();
+    let mut included = crate::jsonapi::Included::default();
     if include.has("entitlement_set") {
         included.add(organization::entitlement_set(name));
     }

@@ -12,7 +12,7 @@ use store::{Digest, Run};
 
 use super::{Reader, files};
 use crate::ApiState;
-use crate::ground::{ApiError, Document, Exact, Id, Result};
+use crate::jsonapi::{ApiError, Document, Id, RawJson, Result};
 use crate::redact::redacted;
 
 pub(super) fn router() -> Router<ApiState> {
@@ -56,7 +56,7 @@ async fn json_output_redacted(reader: Reader, Id(plan): Id<PlanId>) -> Result<Re
     let (run, _) = reader.run(plan).await?;
     let Some(digest) = plan_json(&run)? else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let bytes = reader.api.store().blobs().read(digest).await?;
-    let plan = files::parsed(move || Exact::read(&bytes).map(|plan| redacted(&plan))).await?;
+    let plan = files::parsed(move || RawJson::read(&bytes).map(|plan| redacted(&plan))).await?;
     Ok(Json(plan).into_response())
 }
 

@@ -12,7 +12,7 @@ use store::{Run, Workspace};
 
 use super::Reader;
 use crate::document::{policy_check, stage};
-use crate::ground::{ApiError, Comment, Document, Id, Include, Included, Query, Resource, Result};
+use crate::jsonapi::{ApiError, Comment, Document, Id, Include, Included, Query, Resource, Result};
 use crate::{ApiState, log};
 
 /// What may come along with a policy check.

@@ -15,7 +15,7 @@ use store::{ConfigurationVersion, JournalEntry, Run, StateVersion, Workspace};
 use crate::ApiState;
 use crate::document::state_version::OutputId;
 use crate::document::{configuration_version, organization, run, stage, state_version, user, workspace};
-use crate::ground::{ApiError, Identifier, Include, Included, Resource, Result, User};
+use crate::jsonapi::{ApiError, Identifier, Include, Included, Resource, Result, User};
 use crate::org_queue::OrgQueue;
 
 /// What may come along with a run. Those that belong to features that are off bring nothing.

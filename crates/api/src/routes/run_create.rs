@@ -8,7 +8,7 @@ use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 use serde::Deserialize;
 use store::{ConfigurationStatus, ConfigurationVersion, RunVariable};
 
-use crate::ground::{ApiError, Fault, Result, identity};
+use crate::jsonapi::{ApiError, Fault, Result, identity};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Body {

@@ -10,7 +10,7 @@ use lifecycle::{State, wire};
 use store::{Operation, RunFilter, Workspace};
 
 use super::{RUN_INCLUDES, Reader};
-use crate::ground::{ApiError, Document, Included, Query, Result};
+use crate::jsonapi::{ApiError, Document, Included, Query, Result};
 
 /// The statuses of `filter[status_group]=discardable`.
 const DISCARDABLE: [&str; 3] = ["planned", "policy_checked", "policy_override"];

@@ -13,7 +13,7 @@ use super::run_create::{Body, source, wanted};
 use super::{RUN_INCLUDES, Reader, configuration_versions, policy_checks, run_list};
 use crate::ApiState;
 use crate::document::run_event;
-use crate::ground::{ApiError, Comment, Document, Id, Include, Included, Json, Query, Resource, Result};
+use crate::jsonapi::{ApiError, Comment, Document, Id, Include, Included, Json, Query, Resource, Result};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()

@@ -17,7 +17,7 @@ use super::{Reader, files};
 use crate::ApiState;
 use crate::document::state_version::{self, OutputId};
 use crate::document::user;
-use crate::ground::{ApiError, Document, Fault, Id, Include, Included, Query, Resource, Result, StateJson};
+use crate::jsonapi::{ApiError, Document, Fault, Id, Include, Included, Query, Resource, Result, StateJson};
 
 const INCLUDES: [&str; 5] = ["outputs", "run", "created_by", "run.created_by", "run.configuration_version"];
 

@@ -12,7 +12,7 @@ use store::{Run, Workspace};
 
 use super::Reader;
 use crate::ApiState;
-use crate::ground::{ApiError, Document, Id, Include, Included, Name, Names, Query, Reason, Result, User};
+use crate::jsonapi::{ApiError, Document, Id, Include, Included, Name, Names, Query, Reason, Result, User};
 
 const INCLUDES: [&str; 15] = [
     "organization",

@@ -1,8 +1,8 @@
 //! The apply stage: `terraform apply` of the very plan that was approved.
 
-use configuration::{StateKept, TakeReport};
 use executor::{FileDigest, Spec, Step};
 use lifecycle::{ApplyOutcome, Event, Stage};
+use source::{StateKept, TakeReport};
 use store::{Lock, Run, RunUpdate};
 
 use super::settings::RunSettings;

@@ -7,12 +7,12 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use config::{Source, WorkspaceConfig};
-use configuration::{TakeReport, TakeRequest};
 use executor::{ExecutionResult, Outcome, Spec, Stdout, Step};
 use futures::future::try_join;
 use lifecycle::id::ConfigurationVersionId;
 use lifecycle::{Event, PlanOutcome, Stage};
 use serde_json::Value;
+use source::{TakeReport, TakeRequest};
 use store::{
     Commit, ConfigurationResult, Digest, NewConfigurationVersion, PlanSummary, Run, RunUpdate, Workspace,
 };
@@ -35,14 +35,14 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     let run_dir = RunDir::new(&context.data_dir, run.id);
     let terraform = context.terraform.find(config.terraform(settings), &context.host).await;
     let request = TakeRequest {
-        format: configuration::FORMAT,
+        format: source::FORMAT,
         source: source(context, run, settings).await?,
         working_directory: settings.working_directory.clone(),
         work: run_dir.work(),
         archive: run.configuration_version.is_none().then(|| run_dir.archive()),
         state: state_keeper::current(context, workspace).await?,
         report: run_dir.take_report(),
-        limits: configuration::Limits::default(),
+        limits: source::Limits::default(),
     };
     let environment = environment::of_run(&context.host, &config.organization, settings, run.id);
     let run_settings = RunSettings::new(terraform, environment, root(&request));
@@ -72,19 +72,17 @@ async fn source(
     context: &Context,
     run: &Run,
     settings: &WorkspaceConfig,
-) -> Result<configuration::Source, StageError> {
+) -> Result<source::Source, StageError> {
     if let Some(id) = run.configuration_version {
         let version = context.store.configuration_version(id).await?;
         let digest = version
             .digest()
             .ok_or_else(|| StageError::Impossible(format!("configuration version {id} has no content")))?;
-        return Ok(configuration::Source::Archive { path: context.store.blobs().path(digest) });
+        return Ok(source::Source::Archive { path: context.store.blobs().path(digest) });
     }
     Ok(match &settings.source {
-        Source::Directory { path } => configuration::Source::Directory { path: path.clone() },
-        Source::Git(git) => {
-            configuration::Source::Git { url: git.url.clone(), reference: git.reference.clone() }
-        }
+        Source::Directory { path } => source::Source::Directory { path: path.clone() },
+        Source::Git(git) => source::Source::Git { url: git.url.clone(), reference: git.reference.clone() },
     })
 }
 
@@ -212,7 +210,7 @@ fn refusal(ended: &Ended, run_dir: &RunDir) -> Option<String> {
             let log = Log::from(open_own(&run_dir.log(Stage::Plan)).ok()??);
             let tail = log.read(log.len(true).ok()?.saturating_sub(4096), 4096).ok()?;
             let tail = String::from_utf8_lossy(&tail);
-            let words = tail.lines().rev().find(|line| line.starts_with(configuration::REFUSAL))?;
+            let words = tail.lines().rev().find(|line| line.starts_with(source::REFUSAL))?;
             Some(words.to_owned())
         }
         _ => None,
@@ -337,10 +335,10 @@ async fn keep_configuration(
     Ok(Some(id))
 }
 
-fn record_commit(commit: &configuration::Commit, request: Option<&TakeRequest>) -> Commit {
+fn record_commit(commit: &source::Commit, request: Option<&TakeRequest>) -> Commit {
     let (url, reference) = match request.map(|request| &request.source) {
-        Some(configuration::Source::Git { url, reference, .. }) => (url.clone(), reference.clone()),
+        Some(source::Source::Git { url, reference, .. }) => (url.clone(), reference.clone()),
         _ => Default::default(),
     };
-    Commit { sha: commit.sha.clone(), reference, url: configuration::without_credentials(&url) }
+    Commit { sha: commit.sha.clone(), reference, url: source::without_credentials(&url) }
 }

@@ -123,7 +123,7 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: 
             "tag_bindings": [],
             "working_directory": settings.map_or("", |settings| &settings.working_directory),
             "vcs_repo": git.map(|git| {
-                let identifier = configuration::without_credentials(&git.url);
+                let identifier = source::without_credentials(&git.url);
                 json!({
                     "identifier": identifier,
                     "display_identifier": identifier,

@@ -15,8 +15,8 @@ use crate::procfs;
 use crate::record::{Claim, MARK};
 use crate::run::diagnostics::complain;
 use crate::run::log::Log;
+use crate::run::messages::describe_bytes;
 use crate::run::program;
-use crate::run::words::describe_bytes;
 use crate::salvage;
 use crate::spec::{Spec, Stdout, Step};
 

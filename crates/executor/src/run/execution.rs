@@ -23,8 +23,8 @@ use crate::run::diagnostics::complain;
 use crate::run::events::{Answer, Events, Woken};
 use crate::run::log::Log;
 use crate::run::space::Space;
-use crate::run::wishes::Wishes;
-use crate::run::{sweep, words};
+use crate::run::stop::StopRequest;
+use crate::run::{messages, sweep};
 use crate::salvage::salvage;
 use crate::spec::{FORMAT, Spec, Step, to_milliseconds};
 
@@ -50,7 +50,7 @@ pub(crate) struct Execution {
     pub(crate) events: Events,
     pub(crate) log: Log,
     pub(crate) space: Space,
-    pub(crate) wishes: Wishes,
+    pub(crate) wishes: StopRequest,
     pub(crate) state: State,
     /// Processes that outlived their step.
     pub(crate) swept: HashSet<procfs::Identity>,
@@ -153,7 +153,7 @@ impl Execution {
 
         let ended = if timed_out { StepEnd::TimeLimit } else { end_of(status) };
         let peak_memory_bytes = used.iter().map(|used| used.maxrss).max().unwrap_or_default();
-        let failure = words::failure(step, &ended, self.state.killed, peak_memory_bytes)
+        let failure = messages::failure(step, &ended, self.state.killed, peak_memory_bytes)
             .or_else(|| self.complete(step, &started));
         StepOutcome {
             failure: failure.map(|why| Failure { why, asked }),
@@ -357,7 +357,7 @@ impl Execution {
         if let Some(error) = output.and_then(|output| output.sync_all().err()) {
             return Some(format!("the output of {} cannot be made durable: {error}", step.name));
         }
-        started.unwritten().map(|what| words::with_limits(step, format!("{} {what}", step.name)))
+        started.unwritten().map(|what| messages::with_limits(step, format!("{} {what}", step.name)))
     }
 }
 

@@ -5,11 +5,11 @@ mod diagnostics;
 mod events;
 mod execution;
 mod log;
+mod messages;
 mod program;
 mod space;
+mod stop;
 mod sweep;
-mod wishes;
-mod words;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -43,7 +43,7 @@ use events::Events;
 use execution::Execution;
 use log::Log;
 use space::Space;
-use wishes::Wishes;
+use stop::StopRequest;
 
 /// How long a second executor waits to see what the first one, which holds the lock, makes of it.
 const CLAIM_PATIENCE: Duration = Duration::from_secs(20);
@@ -250,7 +250,7 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
                 claim,
                 events,
                 log,
-                wishes: Wishes::default(),
+                wishes: StopRequest::default(),
                 state: State { format: FORMAT, ..State::default() },
                 swept: HashSet::new(),
                 waiting: Vec::new(),

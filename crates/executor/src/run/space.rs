@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::statvfs;
 
 use crate::run::diagnostics::complain;
-use crate::run::words::describe_bytes;
+use crate::run::messages::describe_bytes;
 use crate::spec::Reserve;
 
 /// How often the space that is left is looked at.

@@ -42,7 +42,7 @@ use regorus::{Engine, LimitError, PolicyLengthConfig, Value, utils::limits::Exec
 use self::{builtins::Notes, manifest::Entry, source::Rego};
 use crate::{
     CompiledSet, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy, PolicyEngine, SetFolder,
-    SetSettings, Verdict, keep, set::out_of_time,
+    SetSettings, Verdict, set::out_of_time, truncate,
 };
 
 /// Columns in a line of a policy; regorus' own bound is 1,024, which long messages exceed.
@@ -218,7 +218,7 @@ fn masked(said: Evaluation, input: &Input) -> Evaluation {
     }
     let secrets = input.secrets();
     // cut after masking: half of a secret would be found by nobody
-    let mask = |lines: Vec<String>| keep::lines(lines.iter().map(|line| secrets.mask(line)).collect());
+    let mask = |lines: Vec<String>| truncate::lines(lines.iter().map(|line| secrets.mask(line)).collect());
     Evaluation {
         verdict: match said.verdict {
             Verdict::Passed => Verdict::Passed,

@@ -26,7 +26,7 @@ use self::source::FolderFiles;
 pub(crate) use self::source::mistake_of_file;
 use crate::{
     CompiledSet, EnforcementLevel, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy,
-    PolicyEngine, SetFolder, SetSettings, Verdict, keep, set::not_read,
+    PolicyEngine, SetFolder, SetSettings, Verdict, set::not_read, truncate,
 };
 
 const MANIFEST: &str = "sentinel.hcl";
@@ -175,9 +175,9 @@ impl CompiledSet for SentinelSet {
         let evaluation = evaluated.evaluation.masked(&self.secrets);
         Evaluation {
             verdict: judge(&evaluation.outcome),
-            prints: keep::lines(evaluation.trace.print.lines().map(str::to_owned).collect()),
+            prints: truncate::lines(evaluation.trace.print.lines().map(str::to_owned).collect()),
             trace: String::new(),
-            rules: keep::rules(evaluation.trace.rules),
+            rules: truncate::rules(evaluation.trace.rules),
         }
     }
 }
@@ -197,7 +197,7 @@ fn judge(outcome: &Outcome) -> Verdict {
         }
         Some(other) => vec![show(other)],
     };
-    Verdict::Failed { messages: keep::lines(messages) }
+    Verdict::Failed { messages: truncate::lines(messages) }
 }
 
 /// A string is shown without quotes.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use client::{ClientError, Run};
 use sentinel::ErrorKind;
 
-use super::safe;
+use super::terminal;
 
 /// How the program ends, as a script sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,13 +110,13 @@ impl Failure {
 
     /// In one line, with what the daemon said made safe to show.
     pub(crate) fn message(&self) -> String {
-        safe::line(&self.to_string())
+        terminal::line(&self.to_string())
     }
 
     /// Over several lines, with the line that is meant, where there is one.
     pub(crate) fn rendered(&self) -> Option<String> {
         match self {
-            Self::Sentinel(error) => Some(safe::text(&error.render())),
+            Self::Sentinel(error) => Some(terminal::text(&error.render())),
             _ => None,
         }
     }
@@ -127,7 +127,7 @@ impl Failure {
             Self::Usage { help, .. } | Self::Refused { help, .. } => Some(help.clone()),
             Self::Client(error) => error.help().map(str::to_owned),
             Self::Sentinel(error) => {
-                Some(safe::line(&error.notes().join("; "))).filter(|help| !help.is_empty())
+                Some(terminal::line(&error.notes().join("; "))).filter(|help| !help.is_empty())
             }
             Self::Output(_) | Self::Local(_) => None,
         }

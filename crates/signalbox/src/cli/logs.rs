@@ -8,7 +8,7 @@ use super::args::LogsArgs;
 use super::context::Context;
 use super::failure::{Exit, Failure};
 use super::follow::{self, Answer, Options};
-use super::safe;
+use super::terminal;
 
 pub(crate) async fn run(args: &LogsArgs, context: &Context) -> Result<Exit, Failure> {
     let id = &args.run.run;
@@ -34,10 +34,11 @@ async fn print(id: &str, only: Option<Stage>, context: &Context) -> Result<Exit,
         let log = context.client.log(&run, stage).await?;
         empty &= log.is_empty();
         if output.json {
-            documents
-                .push(json!({ "stage": stage.as_str(), "text": safe::text(&String::from_utf8_lossy(&log)) }));
+            documents.push(
+                json!({ "stage": stage.as_str(), "text": terminal::text(&String::from_utf8_lossy(&log)) }),
+            );
         } else {
-            let mut filter = safe::Filter::new(output.paint.colour());
+            let mut filter = terminal::Filter::new(output.paint.colour());
             output.print(&(filter.push(&log) + &filter.finish()))?;
         }
     }
@@ -45,7 +46,7 @@ async fn print(id: &str, only: Option<Stage>, context: &Context) -> Result<Exit,
         output.document(&json!({ "run": run.id, "logs": documents }), false)?;
     } else if empty {
         let what = only.map_or_else(|| "log".to_owned(), |stage| format!("{stage} log"));
-        output.note(&format!("{id} has no {what}: it is {}", safe::line(run.state_name())));
+        output.note(&format!("{id} has no {what}: it is {}", terminal::line(run.state_name())));
     }
     Ok(Exit::Success)
 }

@@ -36,7 +36,7 @@ impl Paint {
 
     /// The name of a run's state in its colour.
     pub(crate) fn state(self, run: &Run) -> String {
-        self.with(state(run), &super::safe::line(run.state_name()))
+        self.with(state(run), &super::terminal::line(run.state_name()))
     }
 }
 

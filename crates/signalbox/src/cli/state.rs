@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::StateCommand;
 use super::context::Context;
 use super::failure::Failure;
-use super::safe;
+use super::terminal;
 
 pub(crate) async fn run(command: StateCommand, context: &Context) -> Result<(), Failure> {
     match command {
@@ -24,14 +24,14 @@ async fn pull(name: &str, context: &Context) -> Result<(), Failure> {
     match context.client.current_state(&workspace.id).await? {
         // as it is: it is for programs
         Some(state) => context.output.print(&String::from_utf8_lossy(&state)),
-        None => Err(Failure::Local(format!("{} has no state", safe::line(&workspace.name)))),
+        None => Err(Failure::Local(format!("{} has no state", terminal::line(&workspace.name)))),
     }
 }
 
 async fn push(name: &str, file: &Path, force: bool, context: &Context) -> Result<(), Failure> {
     let client = &context.client;
     let state = std::fs::read(file).map_err(|error| {
-        Failure::Local(format!("can't read {}: {error}", safe::line(&file.display().to_string())))
+        Failure::Local(format!("can't read {}: {error}", terminal::line(&file.display().to_string())))
     })?;
     let workspace = client.workspace(name).await?;
     let pushed = match holder(&workspace) {
@@ -80,7 +80,7 @@ async fn told(workspace: &Workspace, pushed: &StateVersion, context: &Context) -
         return context.output.document(&shape, false);
     }
     let lock = if locked { "locked" } else { "not locked" };
-    let (name, id) = (safe::line(&workspace.name), safe::line(id));
+    let (name, id) = (terminal::line(&workspace.name), terminal::line(id));
     context
         .output
         .print(&format!("{name}: the state is {id} now, with serial {serial}; the workspace is {lock}\n"))

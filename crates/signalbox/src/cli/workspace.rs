@@ -9,10 +9,10 @@ use serde_json::json;
 use super::args::WorkspaceCommand;
 use super::context::Context;
 use super::failure::Failure;
+use super::json_output::WorkspaceShape;
 use super::paint::{self, Paint};
-use super::safe;
-use super::shape::WorkspaceShape;
 use super::table::{Cell, Table};
+use super::terminal;
 use super::time;
 
 pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<(), Failure> {
@@ -42,7 +42,7 @@ async fn done(name: &str, what: &str, context: &Context) -> Result<(), Failure> 
         let workspace = context.client.workspace(name).await?;
         return context.output.document(&WorkspaceShape::new(&workspace), false);
     }
-    context.output.print(&format!("{}: {what}\n", safe::line(name)))
+    context.output.print(&format!("{}: {what}\n", terminal::line(name)))
 }
 
 fn list(workspaces: &[Workspace], context: &Context) -> Result<(), Failure> {
@@ -63,17 +63,17 @@ fn list_text(workspaces: &[Workspace], now: Timestamp, paint: Paint) -> String {
     for workspace in workspaces {
         let run = workspace.current_run.as_deref();
         let locked_by = match &workspace.locked_by {
-            Some(LockedBy::User(name)) => safe::line(name),
+            Some(LockedBy::User(name)) => terminal::line(name),
             // the run is in its own column
             Some(LockedBy::Run(_)) | None => String::new(),
         };
         table.row([
-            safe::line(&workspace.name).into(),
+            terminal::line(&workspace.name).into(),
             run.map_or_else(
                 || Cell::styled("no runs yet", paint::FAINT),
-                |run| Cell::styled(safe::line(run.state_name()), paint::state(run)),
+                |run| Cell::styled(terminal::line(run.state_name()), paint::state(run)),
             ),
-            run.map(|run| safe::line(&run.id)).unwrap_or_default().into(),
+            run.map(|run| terminal::line(&run.id)).unwrap_or_default().into(),
             workspace.latest_change_at.map(|at| time::ago(at, now)).unwrap_or_default().into(),
             Cell::styled(locked_by, paint::WAITS),
         ]);
@@ -90,31 +90,31 @@ fn show(workspace: &Workspace, context: &Context) -> Result<(), Failure> {
 }
 
 fn show_text(workspace: &Workspace, now: Timestamp, paint: Paint) -> String {
-    let mut text = paint.with(paint::HEADING, &safe::line(&workspace.name)) + "\n";
+    let mut text = paint.with(paint::HEADING, &terminal::line(&workspace.name)) + "\n";
     let mut field = |name: &str, value: &str| {
         if !value.is_empty() {
             // writing into a string can't fail
             let _ = writeln!(text, "{} {value}", paint.with(paint::FAINT, &format!("{name:<12}")));
         }
     };
-    field("Id", &safe::line(&workspace.id));
-    field("Description", &safe::line(&workspace.description));
+    field("Id", &terminal::line(&workspace.id));
+    field("Description", &terminal::line(&workspace.description));
     let run = workspace.current_run.as_deref();
     field("State", &run.map_or_else(|| "no runs yet".to_owned(), |run| paint.state(run)));
-    field("Run", &run.map(|run| safe::line(&run.id)).unwrap_or_default());
+    field("Run", &run.map(|run| terminal::line(&run.id)).unwrap_or_default());
     field("Lock", &lock(workspace, now));
     field("Auto-apply", if workspace.auto_apply { "on" } else { "off" });
     match workspace.source() {
         Some(Source::Git { url, r#ref }) => {
-            field("Source", &safe::line(url));
-            field("Ref", &safe::line(r#ref));
+            field("Source", &terminal::line(url));
+            field("Ref", &terminal::line(r#ref));
         }
-        Some(Source::Directory { path }) => field("Source", &safe::line(path)),
+        Some(Source::Directory { path }) => field("Source", &terminal::line(path)),
         Some(Source::Other) | None => {}
     }
-    field("Directory", &safe::line(&workspace.working_directory));
+    field("Directory", &terminal::line(&workspace.working_directory));
     let terraform = workspace.terraform_version_unknown().map(|why| format!("version unknown: {why}"));
-    field("Terraform", &safe::line(terraform.as_deref().unwrap_or(&workspace.terraform_version)));
+    field("Terraform", &terminal::line(terraform.as_deref().unwrap_or(&workspace.terraform_version)));
     field("Created", &time::exact_and_ago(workspace.created_at, now));
     if let Some(at) = workspace.latest_change_at {
         field("Changed", &time::exact_and_ago(at, now));
@@ -123,13 +123,13 @@ fn show_text(workspace: &Workspace, now: Timestamp, paint: Paint) -> String {
 }
 
 fn lock(workspace: &Workspace, now: Timestamp) -> String {
-    let reason = safe::line(&workspace.locked_reason);
+    let reason = terminal::line(&workspace.locked_reason);
     let since = workspace.locked_at().map(|at| format!(" since {}", time::exact_and_ago(at, now)));
     let since = since.unwrap_or_default();
     match &workspace.locked_by {
-        Some(LockedBy::User(name)) if reason.is_empty() => format!("by {}{since}", safe::line(name)),
-        Some(LockedBy::User(name)) => format!("by {}{since}: {reason}", safe::line(name)),
-        Some(LockedBy::Run(id)) => format!("held by {}", safe::line(id)),
+        Some(LockedBy::User(name)) if reason.is_empty() => format!("by {}{since}", terminal::line(name)),
+        Some(LockedBy::User(name)) => format!("by {}{since}: {reason}", terminal::line(name)),
+        Some(LockedBy::Run(id)) => format!("held by {}", terminal::line(id)),
         None if workspace.locked => "locked".to_owned(),
         None => "not locked".to_owned(),
     }

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
-use super::super::safe;
-use super::plot::{Next, Plot};
+use super::super::terminal;
+use super::log_order::{Next, Plot};
 use super::prompt::{Answers, Decision, Question};
 use super::{Answer, Options, View, lost};
 
@@ -190,7 +190,7 @@ impl<'a> Driver<'a> {
         match decided {
             // somebody else was faster
             Err(error @ ClientError::Conflict(_)) => {
-                view.note(&safe::line(&error.to_string()));
+                view.note(&terminal::line(&error.to_string()));
                 Ok(())
             }
             other => Ok(other?),

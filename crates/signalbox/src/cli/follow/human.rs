@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::super::failure::{Exit, Failure};
 use super::super::next_steps::{next_steps, waits_for_others};
 use super::super::output::Output;
-use super::super::{paint, safe, time};
+use super::super::{paint, terminal, time};
 use super::View;
 
 /// The most of an unfinished line that is held back.
@@ -18,7 +18,7 @@ const LINE_LIMIT: usize = 64 * 1024;
 pub(super) struct Human {
     id: String,
     output: Output,
-    filter: safe::Filter,
+    filter: terminal::Filter,
     /// On a terminal, a line that is not complete yet: the spinner would overwrite it.
     held: String,
     /// What was shown last ended its line.
@@ -29,9 +29,9 @@ pub(super) struct Human {
 impl Human {
     pub(super) fn new(run_id: &str, output: Output) -> Self {
         Self {
-            id: safe::line(run_id),
+            id: terminal::line(run_id),
             output,
-            filter: safe::Filter::new(output.paint.colour()),
+            filter: terminal::Filter::new(output.paint.colour()),
             held: String::new(),
             at_line_start: true,
             spinner: None,
@@ -62,7 +62,7 @@ impl Human {
         }
         let spinner = self.spinner.get_or_insert_with(spinner);
         let canceling = if run.is_canceling() { ", canceling" } else { "" };
-        spinner.set_message(format!("{}{canceling}{}", safe::line(run.state_name()), waits_for(run)));
+        spinner.set_message(format!("{}{canceling}{}", terminal::line(run.state_name()), waits_for(run)));
         spinner.set_elapsed(time::between(run.state_since(), Timestamp::now()));
     }
 
@@ -74,7 +74,7 @@ impl Human {
 }
 
 fn waits_for(run: &Run) -> String {
-    run.waits_for().map(|what| format!(", waits for {}", safe::line(what))).unwrap_or_default()
+    run.waits_for().map(|what| format!(", waits for {}", terminal::line(what))).unwrap_or_default()
 }
 
 /// The message is last, so that a narrow terminal cuts it and does not break the line.
@@ -138,7 +138,7 @@ impl View for Human {
             None => lines.push(format!("{}: it waits for a decision:", self.id)),
         }
         let steps = next_steps(run).into_iter().filter(|step| !step.command.starts_with("signalbox logs"));
-        lines.extend(steps.map(|step| format!("  {}  ({})", safe::line(&step.command), step.does)));
+        lines.extend(steps.map(|step| format!("  {}  ({})", terminal::line(&step.command), step.does)));
         self.note(&lines.join("\n"));
         Ok(())
     }
@@ -157,7 +157,7 @@ impl View for Human {
                 RunStatus::Errored => self.output.notes.with(paint::BAD, "error:"),
                 _ => format!("{}:", self.id),
             };
-            self.output.note(&format!("{name} {}", safe::text(why).trim_end()));
+            self.output.note(&format!("{name} {}", terminal::text(why).trim_end()));
         }
         Ok(())
     }

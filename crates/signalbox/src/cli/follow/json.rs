@@ -2,9 +2,9 @@ use client::{Run, Stage};
 use serde::Serialize;
 
 use super::super::failure::{Exit, Failure};
+use super::super::json_output::RunShape;
 use super::super::output::Output;
-use super::super::safe;
-use super::super::shape::RunShape;
+use super::super::terminal;
 use super::View;
 
 /// The most of an unfinished line that is held back.
@@ -13,7 +13,7 @@ const LINE_LIMIT: usize = 64 * 1024;
 /// For programs: one document a line.
 pub(super) struct Json {
     output: Output,
-    filter: safe::Filter,
+    filter: terminal::Filter,
     held: String,
 }
 
@@ -37,7 +37,7 @@ enum Line<'a> {
 
 impl Json {
     pub(super) const fn new(output: Output) -> Self {
-        Self { output, filter: safe::Filter::new(false), held: String::new() }
+        Self { output, filter: terminal::Filter::new(false), held: String::new() }
     }
 
     fn line(&self, line: &Line<'_>) -> Result<(), Failure> {

@@ -5,7 +5,7 @@
 mod driver;
 mod human;
 mod json;
-mod plot;
+mod log_order;
 mod prompt;
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use client::{ClientError, Stage};
 
 use super::context::Context;
 use super::failure::{Exit, Failure};
-use super::safe;
+use super::terminal;
 
 pub(crate) use view::View;
 
@@ -64,5 +64,5 @@ pub(crate) fn view(run_id: &str, context: &Context) -> Box<dyn View> {
 }
 
 pub(crate) fn lost(why: &ClientError) -> String {
-    format!("connection lost, trying again: {}", safe::line(&why.to_string()))
+    format!("connection lost, trying again: {}", terminal::line(&why.to_string()))
 }

@@ -37,7 +37,7 @@ impl Question {
     }
 
     pub(super) fn text(self, run: &Run) -> String {
-        let workspace = super::safe::line(run.workspace_name.as_deref().unwrap_or("its workspace"));
+        let workspace = super::terminal::line(run.workspace_name.as_deref().unwrap_or("its workspace"));
         let (question, yes, may_discard) = match self {
             Self::Confirm { may_discard } if run.is_destroy => {
                 (format!("Destroy everything in {workspace}?"), "yes", may_discard)

@@ -7,9 +7,9 @@ use super::super::args::ActionArgs;
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
 use super::super::follow::{self, Options};
+use super::super::json_output::RunShape;
 use super::super::next_steps::next_steps;
-use super::super::shape::RunShape;
-use super::super::{safe, time};
+use super::super::{terminal, time};
 
 /// How often a run that is about to end is looked at.
 const POLL: Duration = Duration::from_millis(250);
@@ -129,6 +129,6 @@ async fn done(args: &ActionArgs, what: &str, context: &Context) -> Result<Exit, 
 
 fn hint(run: &Run, context: &Context) {
     if let Some(step) = next_steps(run).into_iter().next().filter(|_| !run.is_final()) {
-        context.output.note(&safe::line(&format!("{} with: {}", step.does, step.command)));
+        context.output.note(&terminal::line(&format!("{} with: {}", step.does, step.command)));
     }
 }

@@ -5,10 +5,10 @@ use serde_json::json;
 use super::super::args::ListArgs;
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
+use super::super::json_output::RunShape;
 use super::super::paint::{self, Paint};
-use super::super::shape::RunShape;
 use super::super::table::{Cell, Table};
-use super::super::{safe, time};
+use super::super::{terminal, time};
 
 /// The most that the API gives at once.
 const PAGE_SIZE: usize = 100;
@@ -126,15 +126,15 @@ fn text(runs: &[Run], now: Timestamp, paint: Paint) -> String {
     let mut waiting = String::new();
     for run in runs {
         if let Some(what) = run.waits_for() {
-            waiting += &format!("{} waits for {}\n", safe::line(&run.id), safe::line(what));
+            waiting += &format!("{} waits for {}\n", terminal::line(&run.id), terminal::line(what));
         }
         table.row([
-            safe::line(&run.id).into(),
-            safe::line(run.workspace_name.as_deref().unwrap_or_default()).into(),
-            Cell::styled(safe::line(run.state_name()), paint::state(run)),
+            terminal::line(&run.id).into(),
+            terminal::line(run.workspace_name.as_deref().unwrap_or_default()).into(),
+            Cell::styled(terminal::line(run.state_name()), paint::state(run)),
             time::ago(run.created_at, now).into(),
-            safe::line(run.created_by.as_deref().unwrap_or_default()).into(),
-            shortened(&safe::line(&run.message)).into(),
+            terminal::line(run.created_by.as_deref().unwrap_or_default()).into(),
+            shortened(&terminal::line(&run.message)).into(),
         ]);
     }
     let table = table.render(paint);

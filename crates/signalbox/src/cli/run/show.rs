@@ -5,10 +5,10 @@ use jiff::Timestamp;
 
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
+use super::super::json_output::RunDetails;
 use super::super::next_steps::{next_steps, waits_for_others};
 use super::super::paint::{self, Paint};
-use super::super::shape::RunDetails;
-use super::super::{safe, time};
+use super::super::{terminal, time};
 
 pub(super) async fn run(id: &str, context: &Context) -> Result<Exit, Failure> {
     let client = &context.client;
@@ -29,7 +29,7 @@ fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, 
     let heading = |text: &str| paint.with(paint::HEADING, text);
     let canceling = if run.is_canceling() { ", canceling" } else { "" };
     // writing into a string can't fail
-    let _ = writeln!(text, "{}  {}{canceling}", heading(&safe::line(&run.id)), paint.state(run));
+    let _ = writeln!(text, "{}  {}{canceling}", heading(&terminal::line(&run.id)), paint.state(run));
     for (name, value) in fields(run, checks, now) {
         if !value.is_empty() {
             let _ = writeln!(text, "{} {value}", paint.with(paint::FAINT, &format!("{name:<11}")));
@@ -49,7 +49,7 @@ fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, 
             RunStatus::Errored => paint.with(paint::BAD, "Error"),
             _ => heading("Reason"),
         };
-        let _ = writeln!(text, "\n{heading}\n  {}", safe::text(why).trim().replace('\n', "\n  "));
+        let _ = writeln!(text, "\n{heading}\n  {}", terminal::text(why).trim().replace('\n', "\n  "));
     }
     if !events.is_empty() {
         let _ = writeln!(text, "\n{}", heading("Timeline"));
@@ -61,7 +61,7 @@ fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, 
         let width = steps.iter().map(|step| step.command.len()).max().unwrap_or(0);
         for step in steps {
             let does = paint.with(paint::FAINT, step.does);
-            let _ = writeln!(text, "  {:width$}  {does}", safe::line(&step.command));
+            let _ = writeln!(text, "  {:width$}  {does}", terminal::line(&step.command));
         }
     }
     if let Some(whom) = waits_for_others(run) {
@@ -72,7 +72,7 @@ fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, 
 
 fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static str, String)> {
     let queued = match &run.created_by {
-        Some(name) => format!("{} by {}", time::exact_and_ago(run.created_at, now), safe::line(name)),
+        Some(name) => format!("{} by {}", time::exact_and_ago(run.created_at, now), terminal::line(name)),
         None => time::exact_and_ago(run.created_at, now),
     };
     let plan = run.plan.as_ref().map(|plan| {
@@ -90,14 +90,14 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
         _ => String::new(),
     };
     vec![
-        ("Waits for", safe::line(run.waits_for().unwrap_or_default())),
-        ("Workspace", safe::line(run.workspace_name.as_deref().unwrap_or_default())),
-        ("Message", safe::line(&run.message)),
+        ("Waits for", terminal::line(run.waits_for().unwrap_or_default())),
+        ("Workspace", terminal::line(run.workspace_name.as_deref().unwrap_or_default())),
+        ("Message", terminal::line(&run.message)),
         ("Queued", queued),
         ("Kind", kind(run)),
-        ("Targets", safe::line(&run.target_addrs.join(", "))),
-        ("Replaces", safe::line(&run.replace_addrs.join(", "))),
-        ("Terraform", safe::line(run.terraform_version.as_deref().unwrap_or_default())),
+        ("Targets", terminal::line(&run.target_addrs.join(", "))),
+        ("Replaces", terminal::line(&run.replace_addrs.join(", "))),
+        ("Terraform", terminal::line(run.terraform_version.as_deref().unwrap_or_default())),
         ("Plan", plan.unwrap_or_default()),
         ("Policies", checks.iter().map(policy_check).collect::<Vec<_>>().join("; ")),
         ("Apply", apply.unwrap_or_default()),
@@ -108,7 +108,7 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
 /// The status of a plan or an apply with what it is about, once that is known. Imports are rare, and are left out
 /// where there are none.
 fn with_counts(status: &str, words: [&str; 4], resources: ResourceCounts) -> String {
-    let status = safe::line(status);
+    let status = terminal::line(status);
     let ResourceCounts { additions, changes, destructions, imports } = resources;
     let counts = [additions, changes, destructions];
     if counts.contains(&None) {
@@ -131,7 +131,7 @@ fn kind(run: &Run) -> String {
 }
 
 fn policy_check(check: &PolicyCheck) -> String {
-    let status = safe::line(&check.status.as_str().replace('_', " "));
+    let status = terminal::line(&check.status.as_str().replace('_', " "));
     let Some(result) = check.result else { return status };
     let counts = [
         (result.passed, "passed"),
@@ -153,14 +153,14 @@ fn failed_policies(checks: &[PolicyCheck]) -> Vec<(String, String, String)> {
     let mut failed = Vec::new();
     for set in checks.iter().flat_map(|check| &check.sets) {
         if set.error.is_some() {
-            failed.push((safe::line(&set.name), "can't be loaded".to_owned(), String::new()));
+            failed.push((terminal::line(&set.name), "can't be loaded".to_owned(), String::new()));
         }
         for policy in set.policies.iter().filter(|policy| policy.result != "passed") {
             let description = policy.description.as_deref().and_then(|text| text.trim().lines().next());
             failed.push((
-                safe::line(&format!("{}/{}", set.name, policy.name)),
-                safe::line(&format!("{} ({})", policy.result, policy.level)),
-                safe::line(description.unwrap_or_default()),
+                terminal::line(&format!("{}/{}", set.name, policy.name)),
+                terminal::line(&format!("{} ({})", policy.result, policy.level)),
+                terminal::line(description.unwrap_or_default()),
             ));
         }
     }
@@ -173,9 +173,9 @@ fn timeline(events: &[RunEvent], start: Timestamp, paint: Paint, text: &mut Stri
         let since = format!("+{}", time::took(time::between(start, event.created_at)));
         let what = if event.description.is_empty() { &event.action } else { &event.description };
         let when = paint.with(paint::FAINT, &format!("{}  {since:<8}", time::exact(event.created_at)));
-        let _ = writeln!(text, "  {when} {}", safe::line(what));
+        let _ = writeln!(text, "  {when} {}", terminal::line(what));
         if let Some(comment) = &event.comment {
-            let _ = writeln!(text, "  {:33} “{}”", "", safe::line(comment));
+            let _ = writeln!(text, "  {:33} “{}”", "", terminal::line(comment));
         }
     }
 }

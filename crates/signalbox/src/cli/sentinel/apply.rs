@@ -10,11 +10,11 @@ use sentinel::{
 use serde_json::{Value as Json, json};
 
 use super::args::ApplyArgs;
-use super::desk::{BesideOrHere, DeskFiles, DeskHost};
+use super::local::{BesideOrHere, DeskFiles, DeskHost};
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::paint;
-use crate::cli::safe;
+use crate::cli::terminal;
 
 /// What the names of environment variables that are parameters begin with.
 const PARAM_VARIABLE: &str = "SENTINEL_PARAM_";
@@ -51,7 +51,7 @@ fn apply(args: &ApplyArgs, output: Output, warnings: &mut Vec<String>) -> Result
 /// Says it at once, unless a program reads what is said: then it is in the document.
 fn warn(warning: String, output: Output, warnings: &mut Vec<String>) {
     if !output.json {
-        output.note(&format!("{} {}", output.notes.with(paint::WAITS, "warning:"), safe::line(&warning)));
+        output.note(&format!("{} {}", output.notes.with(paint::WAITS, "warning:"), terminal::line(&warning)));
     }
     warnings.push(warning);
 }
@@ -207,11 +207,11 @@ fn one(
         let mut text = headline(passed, policy, output);
         if args.trace || !passed {
             text.push('\n');
-            text.push_str(&safe::text(&evaluation.text()));
+            text.push_str(&terminal::text(&evaluation.text()));
         }
         output.print(&text)?;
         for (name, _) in unit.params().filter(|(name, needed)| *needed && !params.contains_key(*name)) {
-            output.note(&format!("a value can be given by: -param {}=…", safe::line(name)));
+            output.note(&format!("a value can be given by: -param {}=…", terminal::line(name)));
         }
     }
     Ok(exit(passed))
@@ -253,7 +253,7 @@ fn all(
         }
         if args.trace || outcome.counts().total_failed > 0 {
             text.push('\n');
-            text.push_str(&safe::text(&outcome.log()));
+            text.push_str(&terminal::text(&outcome.log()));
         }
         output.print(&text)?;
     }
@@ -262,7 +262,7 @@ fn all(
 
 fn headline(passed: bool, name: &str, output: Output) -> String {
     let (style, word) = if passed { (paint::GOOD, "Pass") } else { (paint::BAD, "Fail") };
-    format!("{} - {}\n", output.paint.with(style, word), safe::line(name))
+    format!("{} - {}\n", output.paint.with(style, word), terminal::line(name))
 }
 
 fn exit(passed: bool) -> Exit {

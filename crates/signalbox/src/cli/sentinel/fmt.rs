@@ -13,7 +13,7 @@ use serde_json::{Map, json};
 use super::args::FmtArgs;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
-use crate::cli::safe;
+use crate::cli::terminal;
 
 const STDIN: &str = "-";
 
@@ -46,7 +46,7 @@ pub(super) fn run(args: &FmtArgs, output: Output) -> Result<Exit, Failure> {
     } else if args.check || args.write {
         // what came from stdin and went to stdout has no name to print
         let named = unformatted.iter().filter(|file| args.check || **file != STDIN);
-        output.print(&named.map(|file| safe::line(file) + "\n").collect::<String>())?;
+        output.print(&named.map(|file| terminal::line(file) + "\n").collect::<String>())?;
     }
     Ok(match failed {
         Some(exit) => exit,

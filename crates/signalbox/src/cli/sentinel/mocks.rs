@@ -12,7 +12,7 @@ use super::args::MocksArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
-use crate::cli::safe;
+use crate::cli::terminal;
 
 /// Mocks of a plan in a file.
 pub(crate) fn of_plan(args: &MocksArgs, output: Output) -> Result<Exit, Failure> {
@@ -96,7 +96,7 @@ fn write(args: &MocksArgs, documents: &Documents, run: Option<&str>, output: Out
         output.document(&json!({ "run": run, "files": names }), false)?;
         return Ok(());
     }
-    output.print(&names.iter().map(|name| safe::line(name) + "\n").collect::<String>())?;
+    output.print(&names.iter().map(|name| terminal::line(name) + "\n").collect::<String>())?;
     output.note(&format!("sensitive values are masked as \"{MASK}\""));
     if masked_elsewhere > 0 {
         let (texts, are) = if masked_elsewhere == 1 { ("text", "is") } else { ("texts", "are") };

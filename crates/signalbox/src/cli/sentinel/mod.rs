@@ -6,9 +6,9 @@
 
 mod apply;
 mod args;
-mod desk;
 mod duration;
 mod fmt;
+mod local;
 pub(super) mod mocks;
 pub(super) mod one_dash;
 mod test;

@@ -3,11 +3,11 @@
 use sentinel::{Files as _, Limits, Status, TestOptions, TestReport, run_tests};
 
 use super::args::TestArgs;
-use super::desk::{DeskFiles, DeskHost};
+use super::local::{DeskFiles, DeskHost};
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::paint::{self, Paint};
-use crate::cli::safe;
+use crate::cli::terminal;
 
 pub(super) fn run(args: &TestArgs, output: Output) -> Result<Exit, Failure> {
     let mut paths: Vec<String> = args.paths.iter().filter_map(|path| DeskFiles.resolve("", path)).collect();
@@ -24,7 +24,7 @@ pub(super) fn run(args: &TestArgs, output: Output) -> Result<Exit, Failure> {
     if output.json {
         output.document(&report.json(), false)?;
     } else {
-        output.print(&painted(&safe::text(&report.text(args.verbose)), output.paint))?;
+        output.print(&painted(&terminal::text(&report.text(args.verbose)), output.paint))?;
         output.note(&summary(&report));
     }
     Ok(if report.passed() { Exit::Success } else { Exit::Errored })

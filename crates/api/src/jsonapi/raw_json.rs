@@ -12,14 +12,14 @@ const MAX_DEPTH: usize = 128;
 
 /// A document.
 #[derive(Debug, Clone)]
-pub(crate) enum Exact {
+pub(crate) enum RawJson {
     /// A text, a number, `true`, `false` or `null`, as it was written.
     Leaf(Box<RawValue>),
-    Array(Vec<Exact>),
-    Object(BTreeMap<String, Exact>),
+    Array(Vec<RawJson>),
+    Object(BTreeMap<String, RawJson>),
 }
 
-impl Exact {
+impl RawJson {
     /// Reads a document.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Exact {
     }
 }
 
-impl Serialize for Exact {
+impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Leaf(raw) => raw.serialize(serializer),
@@ -100,16 +100,16 @@ mod tests {
     #[test]
     fn a_document_is_passed_on_digit_by_digit() {
         let json = r#"{"a":[12345678901234567890123,0.1000000000000000055511151231257827,1e400,-0.0],"b":{"c":"\u00e4","d":null}}"#;
-        let exact = Exact::read(json.as_bytes()).unwrap();
+        let exact = RawJson::read(json.as_bytes()).unwrap();
         assert_eq!(serde_json::to_string(&exact).unwrap(), json);
     }
 
     #[test]
     fn what_is_no_json_or_has_no_end_is_refused() {
         for json in ["", "{", "[1,]", "nul", "{\"a\":[1}"] {
-            assert!(Exact::read(json.as_bytes()).is_err(), "{json}");
+            assert!(RawJson::read(json.as_bytes()).is_err(), "{json}");
         }
         let deep = "[".repeat(10_000) + &"]".repeat(10_000);
-        assert!(Exact::read(deep.as_bytes()).is_err());
+        assert!(RawJson::read(deep.as_bytes()).is_err());
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::sse::{self, Broken, Outlet, REREAD};
 use crate::ApiState;
-use crate::ground::{Query, Result, User};
+use crate::jsonapi::{Query, Result, User};
 
 /// Entries of the journal that are read at once.
 const BATCH: u32 = 500;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use configuration::{Error, Source};
 use proptest::prelude::*;
+use source::{Error, Source};
 
 use crate::common::{Found, Place, refused, taken};
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use configuration::{Error, FORMAT, Limits, Source, TakeReport, TakeRequest, take};
+use source::{Error, FORMAT, Limits, Source, TakeReport, TakeRequest, take};
 use tempfile::TempDir;
 
 pub(crate) const MAIN: &str = "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n";

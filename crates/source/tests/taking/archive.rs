@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::common::{MAIN, Place, refused, taken};
-use configuration::{Error, Kind, Limits, Source, TakeRequest};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
+use source::{Error, Kind, Limits, Source, TakeRequest};
 use tar::{EntryType, Header};
 
 type Builder = tar::Builder<GzEncoder<File>>;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::{MAIN, Place, refused, step, taken};
-use configuration::{Error, Source, TakeRequest};
+use source::{Error, Source, TakeRequest};
 
 fn git(place: &Place, arguments: &[&str]) -> String {
     let output = Command::new("git")

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::common::{MAIN, Place, taken};
-use configuration::{Error, FORMAT, Limits, Source, StateKept, TakeReport, TakeRequest, run_take, take};
+use source::{Error, FORMAT, Limits, Source, StateKept, TakeReport, TakeRequest, run_take, take};
 
 #[test]
 fn a_request_is_read_as_it_is_documented() {

@@ -17,7 +17,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::sse::{self, Broken, Outlet, REREAD};
 use crate::ApiState;
 use crate::document::stage::is_over;
-use crate::ground::{ApiError, Names, Query, Result, User, identity};
+use crate::jsonapi::{ApiError, Names, Query, Result, User, identity};
 use crate::log;
 use crate::routes::{Reader, stage_of};
 

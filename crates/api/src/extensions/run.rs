@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::sse::{self, REREAD};
 use crate::document::run::waits as is_queued;
-use crate::ground::{Id, Query, Result};
+use crate::jsonapi::{Id, Query, Result};
 use crate::routes::{RUN_INCLUDES, Reader, run_document};
 
 /// `run` events: `id` is the version of the record, `data` the run's document. The first is the run as it

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse as _, Response};
 use lifecycle::access::Action;
 use lifecycle::id::RunId;
 
-use crate::ground::{Id, Result};
+use crate::jsonapi::{Id, Result};
 use crate::routes::Reader;
 
 /// The document behind `tfrun` and `input.run`, for those who may read the plan that it belongs to: it names

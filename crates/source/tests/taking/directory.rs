@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Found, MAIN, Place, refused, step, taken};
-use configuration::{Error, Kind, Limits, Source, StateKept, TakeRequest};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+use source::{Error, Kind, Limits, Source, StateKept, TakeRequest};
 
 fn names(place: &Place) -> Vec<String> {
     place.taken().keys().map(|path| path.to_str().unwrap().to_owned()).collect()
@@ -79,7 +79,7 @@ fn the_words_about_a_state_in_the_source_name_the_backend_that_keeps_it() {
     place.write("terraform.tfstate", "{}");
     let current = place.path("current.tfstate");
     fs::write(&current, "{\"serial\": 1}").unwrap();
-    let request = configuration::TakeRequest { state: Some(current), ..place.directory() };
+    let request = source::TakeRequest { state: Some(current), ..place.directory() };
     let (report, log) = taken(&request);
     assert_eq!(report.state, StateKept::ByBackend { kind: "s3".into() });
     assert!(
@@ -274,10 +274,10 @@ fn source_and_work_directory_may_not_lie_in_each_other() {
 
     let inside = place.work().join("x");
     for change in [
-        |request: &mut configuration::TakeRequest, inside: PathBuf| request.report = inside,
-        |request: &mut configuration::TakeRequest, inside: PathBuf| request.archive = Some(inside),
-        |request: &mut configuration::TakeRequest, inside: PathBuf| request.state = Some(inside),
-        |request: &mut configuration::TakeRequest, inside: PathBuf| {
+        |request: &mut source::TakeRequest, inside: PathBuf| request.report = inside,
+        |request: &mut source::TakeRequest, inside: PathBuf| request.archive = Some(inside),
+        |request: &mut source::TakeRequest, inside: PathBuf| request.state = Some(inside),
+        |request: &mut source::TakeRequest, inside: PathBuf| {
             request.source = Source::Archive { path: inside }
         },
     ] {
@@ -334,7 +334,7 @@ fn the_current_state_is_put_where_terraform_looks_for_it() {
 #[test]
 fn no_archive_is_written_that_was_not_asked_for() {
     let place = Place::with_main();
-    let request = configuration::TakeRequest { archive: None, ..place.directory() };
+    let request = source::TakeRequest { archive: None, ..place.directory() };
     let (report, _) = taken(&request);
     assert_eq!(report.digest, None);
     let mut beside: Vec<_> =

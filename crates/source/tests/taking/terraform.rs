@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{Place, taken};
-use configuration::{StateKept, TakeRequest};
+use source::{StateKept, TakeRequest};
 
 fn terraform(root: &Path, arguments: &[&str]) -> (bool, String) {
     let output = Command::new("terraform")

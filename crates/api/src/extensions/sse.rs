@@ -16,7 +16,7 @@ use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::ApiState;
-use crate::ground::{ApiError, Query, Result};
+use crate::jsonapi::{ApiError, Query, Result};
 
 /// Events that wait for a reader that is slow; then the writer waits.
 const WAITING: usize = 8;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// The wishes to stop that have been heard so far.
 #[derive(Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct StopRequest {
     /// Somebody outside asked to stop, in whatever way.
     asked: bool,
     /// The step must end gracefully, or is killed at this moment.
@@ -14,7 +14,7 @@ pub(crate) struct Wishes {
     interrupt_spent: bool,
 }
 
-impl Wishes {
+impl StopRequest {
     /// Somebody asks for a graceful end. A repetition may bring the kill forward, and never puts it off.
     pub(crate) fn interrupt(&mut self, now: Instant, grace: Duration) {
         self.asked = true;
@@ -55,7 +55,7 @@ impl Wishes {
         self.kill || self.end_by.is_some_and(|end| end <= now)
     }
 
-    /// When the answer of [`Wishes::kill_is_due`] changes by itself.
+    /// When the answer of [`StopRequest::kill_is_due`] changes by itself.
     pub(crate) fn kill_at(&self) -> Option<Instant> {
         self.end_by
     }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn one_interrupt_ever_however_often_it_is_asked_for() {
         let now = Instant::now();
-        let mut wishes = Wishes::default();
+        let mut wishes = StopRequest::default();
         assert!(!wishes.take_interrupt(now));
         wishes.interrupt(now, GRACE);
         wishes.interrupt(now, GRACE);
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_repeated_interrupt_shortens_the_grace_period_and_never_prolongs_it() {
         let now = Instant::now();
-        let mut wishes = Wishes::default();
+        let mut wishes = StopRequest::default();
         wishes.interrupt(now, GRACE);
         wishes.interrupt(now + GRACE / 2, GRACE);
         assert_eq!(wishes.kill_at(), Some(now + GRACE));
@@ -108,11 +108,11 @@ mod tests {
     #[test]
     fn the_kill_is_due_after_the_grace_period_or_on_request() {
         let now = Instant::now();
-        let mut wishes = Wishes::default();
+        let mut wishes = StopRequest::default();
         wishes.interrupt(now, GRACE);
         assert!(!wishes.kill_is_due(now));
         assert!(wishes.kill_is_due(now + GRACE));
-        let mut wishes = Wishes::default();
+        let mut wishes = StopRequest::default();
         wishes.kill();
         assert!(wishes.kill_is_due(now));
         assert!(!wishes.take_interrupt(now));
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn an_endless_grace_period_is_no_overflow() {
         let now = Instant::now();
-        let mut wishes = Wishes::default();
+        let mut wishes = StopRequest::default();
         wishes.interrupt(now, Duration::MAX);
         assert!(wishes.take_interrupt(now));
         assert!(!wishes.kill_is_due(now));
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_time_limit_stops_the_rest_without_anybody_having_asked() {
         let now = Instant::now();
-        let mut wishes = Wishes::default();
+        let mut wishes = StopRequest::default();
         wishes.time_is_over(now, GRACE);
         assert!(wishes.stopping());
         assert!(!wishes.asked());
