@@ -96,9 +96,9 @@ async fn the_daemon_s_own_log_says_of_which_run_and_stage_it_speaks_and_of_no_re
         let spans = event["spans"].as_array().cloned().unwrap_or_default();
         spans.iter().map(|span| span["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(spans_of(|fields| fields["rule"] == "T1"), ["workspace"]);
+    assert_eq!(spans_of(|fields| fields["message"] == "start"), ["workspace"]);
     assert_eq!(spans_of(|fields| fields["message"] == "launched"), ["run", "stage"]);
-    assert_eq!(spans_of(|fields| fields["rule"] == "T8"), ["run", "stage"]);
+    assert_eq!(spans_of(|fields| fields["message"] == "plan-ended"), ["run", "stage"]);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use engine::Engine;
 use jiff::Timestamp;
 use lifecycle::Stage;
 use lifecycle::id::RunId;
-use store::Store;
+use store::Records;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -37,7 +37,7 @@ impl ApiState {
         &self.0.engine
     }
 
-    pub(crate) fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Records {
         self.0.engine.store()
     }
 

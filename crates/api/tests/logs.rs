@@ -12,18 +12,18 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use futures::StreamExt as _;
 use lifecycle::id::RunId;
-use lifecycle::{Execution, Rule, Stage, State, Work};
+use lifecycle::{Event, Execution, PlanOutcome, Stage, State, Work};
 use serde_json::Value;
-use store::RunUpdate;
 use support::{Seed, Seeding, Server, token};
 use tower::ServiceExt as _;
 
+const PLANNED: Event = Event::PlanEnded { outcome: PlanOutcome::Changes, policies: false };
 const PLANNING: State = State::Planning(Work::Executing(Execution::Running));
 
 /// A server with a run whose plan is under way.
 async fn planning() -> (Server, RunId) {
     let seeding = Seeding::begin().await;
-    let run = seeding.run(Seed::new("network", PLANNING, Rule::Launched)).await;
+    let run = seeding.run(Seed::new("network", PLANNING)).await;
     (seeding.start().await, run.id)
 }
 
@@ -45,7 +45,7 @@ async fn a_log_is_polled_to_its_end_mark_without_a_lost_or_doubled_byte() {
             server.write_log(run, Stage::Plan, piece.as_bytes());
             written.extend(piece.into_bytes());
         } else {
-            server.change(run, State::NeedsConfirmation, Rule::T8, RunUpdate::default()).await;
+            server.record(run, PLANNED).await;
         }
         loop {
             let answer = server.get("", &format!("{path}?limit=37&offset={}", got.len())).await;
@@ -83,7 +83,7 @@ async fn the_secret_in_the_path_is_what_opens_a_log() {
 #[tokio::test]
 async fn a_stage_that_never_ran_has_an_empty_log_that_ends() {
     let seeding = Seeding::begin().await;
-    let run = seeding.run(Seed::new("network", State::Discarded(Stage::Pending), Rule::T2)).await;
+    let run = seeding.run(Seed::new("network", State::Discarded(Stage::Pending))).await;
     let server = seeding.start().await;
     let path = log_path(&server, run.id).await;
     assert_eq!(server.get("", &format!("{path}?limit=65536&offset=0")).await.bytes, [2, 3]);
@@ -93,7 +93,7 @@ async fn a_stage_that_never_ran_has_an_empty_log_that_ends() {
 struct Stream(axum::body::BodyDataStream, String);
 
 #[derive(Debug)]
-struct Event {
+struct Sent {
     name: String,
     id: Option<String>,
     data: Value,
@@ -112,7 +112,7 @@ impl Stream {
     }
 
     /// The next event; `None` at the end of the stream.
-    async fn next(&mut self) -> Option<Event> {
+    async fn next(&mut self) -> Option<Sent> {
         loop {
             if let Some((event, rest)) = self.1.split_once("\n\n") {
                 let (event, rest) = (event.to_owned(), rest.to_owned());
@@ -122,7 +122,7 @@ impl Stream {
                 };
                 let Some(name) = field("event:") else { continue };
                 let data = serde_json::from_str(&field("data:").unwrap()).unwrap();
-                return Some(Event { name, id: field("id:"), data });
+                return Some(Sent { name, id: field("id:"), data });
             }
             let more =
                 tokio::time::timeout(Duration::from_secs(30), self.0.next()).await.expect("an event in time");
@@ -131,7 +131,7 @@ impl Stream {
     }
 }
 
-fn piece(event: &Event) -> (u64, Vec<u8>) {
+fn piece(event: &Sent) -> (u64, Vec<u8>) {
     assert_eq!(event.name, "log");
     (
         event.data["offset"].as_u64().unwrap(),
@@ -152,7 +152,7 @@ async fn a_stream_brings_every_byte_as_it_is_written_and_then_the_end() {
     let second = stream.next().await.unwrap();
     assert_eq!((piece(&second), second.id.as_deref()), ((7, b"\xa4 second\n".to_vec()), Some("16")));
     server.write_log(run, Stage::Plan, b"last\n");
-    server.change(run, State::NeedsConfirmation, Rule::T8, RunUpdate::default()).await;
+    server.record(run, PLANNED).await;
     let third = stream.next().await.unwrap();
     assert_eq!(piece(&third), (16, b"last\n".to_vec()));
     let end = stream.next().await.unwrap();
@@ -173,7 +173,7 @@ async fn a_large_log_is_streamed_in_pieces_that_add_up() {
     let (server, run) = planning().await;
     let whole: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
     server.write_log(run, Stage::Plan, &whole);
-    server.change(run, State::PlanErrored(Stage::Plan), Rule::T3, RunUpdate::default()).await;
+    server.record(run, Event::PlanEnded { outcome: PlanOutcome::Failed, policies: false }).await;
     let path = format!("/api/signalbox/v1/runs/{run}/logs/plan/stream");
     let mut stream = Stream::open(&server, "reader", &path, None).await;
     let mut got = Vec::new();
@@ -217,7 +217,7 @@ async fn a_run_is_watched_until_it_is_over() {
 async fn changes_are_told_to_who_may_see_them_and_again_to_who_was_away() {
     let seeding = Seeding::begin().await;
     let seen = seeding.planned("network", b"{}").await;
-    let hidden = seeding.run(Seed::new("secret", State::NeedsConfirmation, Rule::T8)).await;
+    let hidden = seeding.run(Seed::new("secret", State::NeedsConfirmation)).await;
     let server = seeding.start().await;
     let mut stream = Stream::open(&server, "operator", "/api/signalbox/v1/events", None).await;
     server.post("owner", &format!("/api/v2/runs/{}/actions/discard", hidden.id), "").await.ok(202);
@@ -240,7 +240,7 @@ async fn changes_are_told_to_who_may_see_them_and_again_to_who_was_away() {
         assert_eq!(event.data["run"], seen.id.to_string());
         told.push(event.data["status"].as_str().unwrap().to_owned());
     }
-    assert_eq!(told, ["pending", "planned", "discarded"]);
+    assert_eq!(told, ["pending", "plan_queued", "planning", "planned", "discarded"]);
 }
 
 #[tokio::test]

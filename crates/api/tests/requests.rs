@@ -6,7 +6,7 @@ mod support;
 
 use axum::body::Body;
 use axum::http::{Method, Request, header};
-use lifecycle::{Rule, State};
+use lifecycle::State;
 use serde_json::json;
 use support::{Seed, Seeding, new_run, request, token};
 
@@ -69,7 +69,7 @@ async fn every_answer_carries_the_headers_that_clients_read() {
 #[tokio::test]
 async fn what_is_not_there_and_what_one_may_not_see_are_the_same_404() {
     let seeding = Seeding::begin().await;
-    let run = seeding.run(Seed::new("secret", State::NeedsConfirmation, Rule::T8)).await;
+    let run = seeding.run(Seed::new("secret", State::NeedsConfirmation)).await;
     let server = seeding.start().await;
     let secret = server.workspace("secret").await;
     let (plan, check) = (run.id.plan(), run.id.policy_check());

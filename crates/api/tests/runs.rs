@@ -7,9 +7,8 @@ mod support;
 use std::collections::{HashMap, HashSet};
 
 use lifecycle::id::RunId;
-use lifecycle::{Rule, Stage, State};
+use lifecycle::{Event, Stage, State};
 use serde_json::{Value, json};
-use store::RunUpdate;
 use support::{Seed, Seeding, Server, new_run};
 
 /// A server on which runs of `network` stay pending.
@@ -166,7 +165,7 @@ async fn an_action_is_accepted_with_every_body_that_clients_send() {
 #[tokio::test]
 async fn an_action_that_is_not_legal_now_is_409_and_changes_nothing() {
     let seeding = Seeding::begin().await;
-    let run = seeding.run(Seed::new("network", State::Discarded(Stage::Plan), Rule::T10)).await;
+    let run = seeding.run(Seed::new("network", State::Discarded(Stage::Plan))).await;
     let server = seeding.start().await;
     let path = format!("/api/v2/runs/{}", run.id);
     let before = server.get("admin", &path).await.ok(200);
@@ -353,6 +352,6 @@ async fn run_plan_and_apply_say_the_same_at_every_step() {
     };
     let as_texts = |(a, b, c): (&str, &str, &str)| (a.to_owned(), b.to_owned(), c.to_owned());
     assert_eq!(statuses().await, as_texts(("planned", "finished", "pending")));
-    server.change(run.id, State::Discarded(Stage::Plan), Rule::T10, RunUpdate::default()).await;
+    server.record(run.id, Event::Discard).await;
     assert_eq!(statuses().await, as_texts(("discarded", "finished", "unreachable")));
 }

@@ -92,6 +92,7 @@ mod expression;
 mod fields;
 mod git;
 mod host;
+mod index;
 mod load;
 mod model;
 mod node;

@@ -8,6 +8,7 @@ use crate::context::{Context, Names};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::fields::Fields;
 use crate::host::Host;
+use crate::index::Index;
 use crate::model::Config;
 use crate::parse::parse;
 use crate::schema::FILE;
@@ -131,7 +132,8 @@ fn decode(body: &Body, file: PathBuf, context: &mut Context<'_>) -> Config {
     let teams = decoded(teams, |name, block| sections::team(name, block, context));
     let policy_sets = decoded(policy_sets, |name, block| sections::policy_set(name, block, context));
     let workspaces = decoded(workspaces, |name, block| sections::workspace(name, block, context));
-    Config { file, server, organization, users, teams, policy_sets, workspaces }
+    let index = Index::of(&users, &teams);
+    Config { file, server, organization, users, teams, policy_sets, workspaces, index }
 }
 
 /// The blocks of one type with their names; the names are now known.

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use lifecycle::{Access, AccessLevel};
+use lifecycle::{AccessLevel, OrganizationRights, WorkspaceRights};
 use url::Url;
 
+use crate::index::Index;
 use crate::sensitive::Sensitive;
 use crate::source::DefinedAt;
 use crate::values::{HttpHost, Pattern, TokenDigest};
@@ -33,6 +34,7 @@ pub struct Config {
     pub policy_sets: IndexMap<String, PolicySetConfig>,
     /// Workspaces by name.
     pub workspaces: IndexMap<String, WorkspaceConfig>,
+    pub(crate) index: Index,
 }
 
 /// The `server` block.
@@ -191,18 +193,26 @@ impl PolicySetConfig {
 }
 
 impl Config {
-    /// What the user may do in the workspace: everything as an owner, or the highest level of their teams. `last` is
-    /// what the teams could do in a workspace that is in the file no more, as far as that still stands.
-    pub fn access(&self, user: &str, workspace: &str, last: &BTreeMap<String, AccessLevel>) -> Access {
-        if self.is_owner(user) {
-            return Access::Owner;
-        }
-        let teams = self.teams.values().filter(|team| team.members.iter().any(|member| member == user));
-        let levels = teams.filter_map(|team| match self.workspaces.get(workspace) {
-            Some(workspace) => workspace.access.get(&team.name),
-            None => last.get(&team.name),
-        });
-        levels.max().map_or(Access::None, |&level| Access::Level(level))
+    /// What the user may do in the workspace: what they have through the organization and through their teams adds up.
+    /// `last` is what the teams could do in a workspace that is in the file no more, as far as that still stands.
+    pub fn access(
+        &self,
+        user: &str,
+        workspace: &str,
+        last: &BTreeMap<String, AccessLevel>,
+    ) -> WorkspaceRights {
+        let here = self.workspaces.get(workspace).map(|workspace| &workspace.access);
+        let level = |team: &str| match here {
+            Some(access) => access.get(team),
+            None => last.get(team),
+        };
+        let teams = self.index.teams(user).filter_map(level).map(|level| level.rights());
+        teams.fold(self.organization_rights(user).in_workspaces(), WorkspaceRights::union)
+    }
+
+    /// What the user may do in the organization.
+    pub fn organization_rights(&self, user: &str) -> OrganizationRights {
+        if self.is_owner(user) { OrganizationRights::OWNER } else { OrganizationRights::MEMBER }
     }
 
     /// The terraform binary of the workspace's runs: its own, or else the server's.
@@ -212,12 +222,12 @@ impl Config {
 
     /// Whether the user is a member of the owners team.
     pub fn is_owner(&self, user: &str) -> bool {
-        self.teams.get(OWNERS).is_some_and(|owners| owners.members.iter().any(|member| member == user))
+        self.index.teams(user).any(|team| team == OWNERS)
     }
 
     /// The user whom the token authenticates, by the token's SHA-256.
     pub fn user_by_token(&self, digest: &TokenDigest) -> Option<&UserConfig> {
-        self.users.values().find(|user| user.tokens.contains(digest))
+        self.users.get(self.index.users_by_token.get(digest)?)
     }
 
     /// The policy sets that apply to the workspace, in the order of the file.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::FakeHost;
 use config::{Config, Diagnostics, Loaded, Source, TokenDigest};
-use lifecycle::{Access, AccessLevel};
+use lifecycle::{AccessLevel, WorkspaceRights};
 use serde_json::json;
 
 /// The example of the product's description, with digests in their places.
@@ -238,20 +238,20 @@ fn access_is_the_highest_level_of_the_users_teams() {
     );
     let config = parse(&text).unwrap().config;
     let never = BTreeMap::new();
-    assert_eq!(config.access("owner", "w", &never), Access::Owner);
-    assert_eq!(config.access("both", "w", &never), Access::Level(AccessLevel::Admin));
-    assert_eq!(config.access("operator", "network-prod", &never), Access::Level(AccessLevel::Write));
-    assert_eq!(config.access("operator", "w", &never), Access::None);
-    assert_eq!(config.access("none", "w", &never), Access::None);
-    assert_eq!(config.access("nobody", "w", &never), Access::None);
-    assert_eq!(config.access("both", "unknown", &never), Access::None);
-    assert_eq!(config.access("owner", "unknown", &never), Access::Owner);
+    assert_eq!(config.access("owner", "w", &never), WorkspaceRights::OWNER);
+    assert_eq!(config.access("both", "w", &never), WorkspaceRights::ADMIN);
+    assert_eq!(config.access("operator", "network-prod", &never), WorkspaceRights::WRITE);
+    assert_eq!(config.access("operator", "w", &never), WorkspaceRights::NONE);
+    assert_eq!(config.access("none", "w", &never), WorkspaceRights::NONE);
+    assert_eq!(config.access("nobody", "w", &never), WorkspaceRights::NONE);
+    assert_eq!(config.access("both", "unknown", &never), WorkspaceRights::NONE);
+    assert_eq!(config.access("owner", "unknown", &never), WorkspaceRights::OWNER);
     // what was said last counts for a workspace that is in the file no more, and for no other
     let last = [("low".to_owned(), AccessLevel::Plan)].into();
-    assert_eq!(config.access("both", "unknown", &last), Access::Level(AccessLevel::Plan));
-    assert_eq!(config.access("none", "unknown", &last), Access::None);
-    assert_eq!(config.access("both", "w", &last), Access::Level(AccessLevel::Admin));
-    assert_eq!(config.access("both", "network-prod", &last), Access::None);
+    assert_eq!(config.access("both", "unknown", &last), WorkspaceRights::PLAN);
+    assert_eq!(config.access("none", "unknown", &last), WorkspaceRights::NONE);
+    assert_eq!(config.access("both", "w", &last), WorkspaceRights::ADMIN);
+    assert_eq!(config.access("both", "network-prod", &last), WorkspaceRights::NONE);
 }
 
 #[test]

@@ -1,16 +1,15 @@
 //! What people do: queue runs, confirm, discard, cancel and override them, lock workspaces.
 //!
-//! Each is decided and recorded here, in the caller's task; the actors get a hint and do the rest. So
-//! what was acknowledged is in the store, whatever happens to an actor.
+//! Each is recorded here, in the caller's task. The actors hear of it as of every change ([`store::Records::changes`]), and
+//! do the rest. So what was acknowledged is in the store, whatever happens to an actor.
 
 use config::WorkspaceConfig;
 use jiff::SignedDuration;
 use lifecycle::access::Action;
 use lifecycle::id::{RunId, WorkspaceId};
-use lifecycle::{Access, Event, Facts};
-use store::{Actor, Cancel, Lock, LockError, NewRun, Run, RunUpdate, Workspace};
+use lifecycle::{Event, Facts, WorkspaceRights};
+use store::{Actor, Lock, LockError, NewRun, RecordError, Run, RunUpdate, Workspace};
 
-use crate::feed::{Fed, FeedError, feed};
 use crate::request::check_text;
 use crate::{Engine, Refusal, RunRequest};
 
@@ -30,14 +29,13 @@ pub enum RunAction {
 }
 
 impl RunAction {
-    fn event(self, run: &Run, now: jiff::Timestamp) -> Event {
+    const fn event(self) -> Event {
         match self {
             Self::Apply => Event::Confirm,
             Self::Discard => Event::Discard,
             Self::Cancel => Event::Cancel,
-            Self::ForceCancel => Event::ForceCancel {
-                cool_off_over: run.cancel.as_ref().is_some_and(|cancel| cancel.force_available_at <= now),
-            },
+            // whether it is too early is seen in the run's record when that is written
+            Self::ForceCancel => Event::ForceCancel { cool_off_over: false },
             Self::OverridePolicies => Event::Override,
         }
     }
@@ -45,7 +43,7 @@ impl RunAction {
 
 impl Engine {
     /// What the user may do in the workspace.
-    pub fn access(&self, user: &str, workspace: &Workspace) -> Access {
+    pub fn access(&self, user: &str, workspace: &Workspace) -> WorkspaceRights {
         self.context.access(user, workspace)
     }
 
@@ -142,7 +140,6 @@ impl Engine {
                 other => Refusal::Failed(other),
             })?;
         tracing::info!(run = %run.id, workspace = %workspace.name, by = user, "queued");
-        self.context.hint(workspace.id);
         Ok(run)
     }
 
@@ -158,49 +155,28 @@ impl Engine {
         comment: Option<String>,
     ) -> Result<Run, Refusal> {
         check_text("/comment", comment.as_deref().unwrap_or_default())?;
-        loop {
-            let now = self.context.now();
-            let (current, workspace) = self.run_for(user, run, Action::Read).await?;
-            let event = action.event(&current, now);
-            if let Some(needed) = Action::of(event) {
-                self.authorize(user, &workspace, needed, || Refusal::not_found(run.described()))?;
-            }
-            let update =
-                RunUpdate { cancel: self.cancel_record(&current, event, user, now), ..RunUpdate::default() };
-            let by = Actor::User(user.to_owned());
-            match feed(&self.context, &current, event, by, comment.clone(), update).await {
-                Ok(Fed::Recorded(run)) => {
-                    if run.state.is_final() {
-                        // a run that never had an actor may stand in line for a slot
-                        self.context.release_slot(run.id);
-                    }
-                    self.context.hint(run.workspace);
-                    return Ok(*run);
-                }
-                Ok(Fed::Moved) => {}
-                Err(FeedError::Illegal(illegal)) => return Err(illegal.into()),
-                Err(FeedError::Store(error)) => return Err(error.into()),
-            }
+        let (current, workspace) = self.run_for(user, run, Action::Read).await?;
+        let event = action.event();
+        if let Some(needed) = Action::of(event) {
+            self.authorize(user, &workspace, needed, || Refusal::not_found(run.described()))?;
+        }
+        let force_cancel_from = (action == RunAction::Cancel).then(|| self.force_cancel_from());
+        let update = RunUpdate { force_cancel_from, ..RunUpdate::default() };
+        match self.context.record(&current, event, Actor::User(user.to_owned()), comment, update).await {
+            Ok(run) => Ok(run),
+            Err(RecordError::Illegal(illegal)) => Err(illegal.into()),
+            Err(error @ RecordError::NotItsTurn(_)) => Err(Refusal::Conflict(error.to_string())),
+            Err(RecordError::Store(error)) => Err(error.into()),
         }
     }
 
-    fn cancel_record(&self, run: &Run, event: Event, user: &str, now: jiff::Timestamp) -> Option<Cancel> {
-        let cool_off = self.context.config().server.force_cancel_after;
-        match event {
-            Event::Cancel => Some(Cancel {
-                by: user.to_owned(),
-                at: now,
-                force_available_at: SignedDuration::try_from(cool_off)
-                    .ok()
-                    .and_then(|cool_off| now.checked_add(cool_off).ok())
-                    .unwrap_or(jiff::Timestamp::MAX),
-                forced_at: None,
-            }),
-            Event::ForceCancel { .. } => {
-                run.cancel.clone().map(|cancel| Cancel { forced_at: Some(now), ..cancel })
-            }
-            _ => None,
-        }
+    /// From when on a run that is cancelled now may be force-cancelled.
+    fn force_cancel_from(&self) -> jiff::Timestamp {
+        let cool_off = SignedDuration::try_from(self.context.config().server.force_cancel_after);
+        cool_off
+            .ok()
+            .and_then(|cool_off| self.context.now().checked_add(cool_off).ok())
+            .unwrap_or(jiff::Timestamp::MAX)
     }
 
     /// Locks the workspace for the user: its runs stay pending until it is unlocked.
@@ -226,10 +202,7 @@ impl Engine {
     pub async fn unlock_workspace(&self, user: &str, workspace: WorkspaceId) -> Result<Workspace, Refusal> {
         self.workspace_for(user, workspace, Action::Lock).await?;
         let now = self.context.now();
-        let unlocked =
-            self.context.store.unlock_workspace(workspace, user, now).await.map_err(lock_refusal)?;
-        self.context.hint(workspace);
-        Ok(unlocked)
+        self.context.store.unlock_workspace(workspace, user, now).await.map_err(lock_refusal)
     }
 
     /// Releases anybody's lock.
@@ -243,10 +216,7 @@ impl Engine {
     ) -> Result<Workspace, Refusal> {
         self.workspace_for(user, workspace, Action::ForceUnlock).await?;
         let now = self.context.now();
-        let unlocked =
-            self.context.store.force_unlock_workspace(workspace, now).await.map_err(lock_refusal)?;
-        self.context.hint(workspace);
-        Ok(unlocked)
+        self.context.store.force_unlock_workspace(workspace, now).await.map_err(lock_refusal)
     }
 }
 
@@ -266,7 +236,7 @@ pub(crate) fn lock_refusal(error: LockError) -> Refusal {
 }
 
 /// What is fixed about a run when it is queued.
-fn facts(request: &RunRequest, workspace: &WorkspaceConfig, access: Access) -> Facts {
+fn facts(request: &RunRequest, workspace: &WorkspaceConfig, access: WorkspaceRights) -> Facts {
     Facts {
         plan_only: request.plan_only,
         destroy: request.destroy,

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use config::{Config, WorkspaceConfig};
 use executor::Executor;
+use lifecycle::slots::Slots;
 use ractor::{Actor as _, ActorRef};
-use store::Store;
+use store::{Records, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::actors::{Root, RootMessage, bring_in_line, run_urgency};
+use crate::actors::{Root, RootMessage};
 use crate::context::Context;
+use crate::sync_workspaces::sync_workspaces;
 use crate::{HostEnvironment, RunDir, reserve};
 
 /// What the engine is made of.
@@ -32,6 +34,7 @@ pub struct Parts {
 pub struct Engine {
     pub(crate) context: Arc<Context>,
     root: ActorRef<RootMessage>,
+    slots: watch::Receiver<Slots>,
 }
 
 /// The engine stopped working by itself. The daemon has to end, so that it is started afresh.
@@ -60,39 +63,34 @@ impl Engine {
     pub async fn start(parts: Parts) -> Result<(Self, JoinHandle<()>), StartError> {
         let Parts { store, executor, config, program, host } = parts;
         let context = Arc::new(Context::new(store, executor, config, program, host));
-        // what executes already counts before anything else may start
-        for run in context.store.non_final_runs().await? {
-            if let Some((stage, _)) = run.state.execution() {
-                context.occupy_slot(run.id, run.workspace, run_urgency(&run, stage));
-            }
-        }
         // whoever is told that the daemon is ready finds the workspaces there
-        bring_in_line(&context).await?;
+        sync_workspaces(&context).await?;
         ask_for_versions(&context);
         let data_dir = context.data_dir.clone();
         // now, so that no apply waits for it; it tries again by itself
         tokio::task::spawn_blocking(move || reserve::set_aside(&data_dir));
+        let (slots, seen) = watch::channel(Slots::new(context.config().server.max_concurrent_runs));
         #[expect(
             clippy::disallowed_methods,
             reason = "the root has no supervisor: its end is the end of the daemon"
         )]
-        let (root, ended) = Root::spawn(None, Root, context.clone()).await?;
-        Ok((Self { context, root }, ended))
+        let (root, ended) = Root::spawn(None, Root, (context.clone(), Arc::new(slots))).await?;
+        Ok((Self { context, root, slots: seen }, ended))
     }
 
-    /// The store, for reading. Whoever changes a run goes through the engine.
-    pub fn store(&self) -> &Store {
-        &self.context.store
+    /// The records, for reading. Whoever changes something goes through the engine.
+    pub fn store(&self) -> &Records {
+        self.context.store.records()
+    }
+
+    /// Waits until every write that was begun is done, and frees the data directory.
+    pub async fn close(&self) {
+        self.context.store.clone().close().await;
     }
 
     /// The configuration as it is now.
     pub fn config(&self) -> Arc<Config> {
         self.context.config()
-    }
-
-    /// Learns when the configuration changes.
-    pub fn watch_config(&self) -> watch::Receiver<Arc<Config>> {
-        self.context.config.subscribe()
     }
 
     /// The files of a run.
@@ -102,7 +100,8 @@ impl Engine {
 
     /// How many execution slots are taken, and how many runs wait for one.
     pub fn slot_counts(&self) -> (usize, usize) {
-        self.context.slot_counts()
+        let slots = self.slots.borrow();
+        (slots.held(), slots.waiting())
     }
 
     /// The version of the terraform that runs of the workspace use, or why it is not known.
@@ -112,7 +111,7 @@ impl Engine {
 
     /// How the execution slots look to this run.
     pub fn slots_beside(&self, run: lifecycle::id::RunId) -> lifecycle::slots::SlotFacts {
-        self.context.slots_beside(run)
+        self.slots.borrow().beside(run)
     }
 
     /// Takes over a changed configuration: added, changed and removed workspaces, teams, limits.
@@ -122,10 +121,8 @@ impl Engine {
     /// (and so whether it is auto-applied), which policy sets are checked and what they see of the workspace, and the grace
     /// period of a cancel.
     pub fn reconfigure(&self, config: Arc<Config>) {
-        self.context.set_slot_limit(config.server.max_concurrent_runs);
         self.context.config.send_replace(config);
         ask_for_versions(&self.context);
-        self.context.hint_configuration();
     }
 
     /// Stops the actors. Executions go on; the next start finds them.

@@ -21,10 +21,11 @@
 
 mod act;
 mod actors;
+mod clean_up;
 mod context;
+mod drive;
 mod engine;
 mod fault;
-mod feed;
 mod files;
 mod log;
 mod mask;
@@ -36,6 +37,7 @@ mod run_dir;
 mod stage;
 mod state_keeper;
 mod supervise;
+mod sync_workspaces;
 mod terraform;
 mod variables;
 

@@ -1,4 +1,4 @@
-use lifecycle::{Access, Illegal};
+use lifecycle::{Illegal, WorkspaceRights};
 
 /// Why something that a person asked for was not done. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum Refusal {
         /// Its name.
         workspace: String,
         /// The least access that is enough.
-        needs: Access,
+        needs: WorkspaceRights,
     },
     /// It is not legal in the state that the run is in.
     #[error(transparent)]

@@ -1,14 +1,15 @@
 //! Restarting actors: when, how fast, and when to give up.
 //!
-//! ractor restarts nothing by itself. This is the bookkeeping of a supervisor: which child is which
-//! actor, and what its end means. Deciding is pure ([`Intensity::on_exit`]); spawning is the
-//! supervisor's own.
+//! ractor restarts nothing by itself. [`Children`] is what every supervisor here has: which child is which actor, and
+//! what its end means. Deciding is pure ([`Intensity::on_exit`]).
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::hash::Hash;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ractor::{ActorCell, ActorId, SupervisionEvent};
+use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, Message, SupervisionEvent};
+use tokio::time::Instant;
 
 /// How often a child may fail, and what happens then.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +31,7 @@ pub(crate) struct Policy {
 pub(crate) enum Exhausted {
     /// The supervisor fails as well: something larger is broken.
     Escalate,
-    /// The child is given up, and the supervisor goes on without it.
+    /// The child is given up: it is started once more, in its last resort, and restarted in that for ever.
     GiveUp,
     /// It is restarted for ever, with the longest pause.
     KeepTrying,
@@ -98,104 +99,168 @@ fn failed(event: &SupervisionEvent) -> Option<(ActorId, bool, String)> {
     }
 }
 
-/// A child that ended, and what to do about it.
+/// A delayed restart. It is void once something else happened to the child.
 #[derive(Debug)]
-pub(crate) struct Ended<K> {
-    /// Which one.
-    pub(crate) key: K,
-    /// What to do.
-    pub(crate) decision: Decision,
-    /// Goes with the delayed restart, which is void once the child has another one.
-    pub(crate) generation: u64,
-    /// Why it ended, in words; empty for a plain stop.
-    pub(crate) reason: String,
-}
-
-struct Child {
+pub(crate) struct Restart<K> {
+    key: K,
     generation: u64,
-    cell: Option<ActorCell>,
-    intensity: Intensity,
 }
 
-/// The children of a supervisor.
-pub(crate) struct Children<K> {
+struct Child<M> {
+    generation: u64,
+    actor: Option<ActorRef<M>>,
+    intensity: Intensity,
+    /// Why it was given up, if it was: it is started in its last resort from then on.
+    given_up: Option<String>,
+}
+
+impl<M> Default for Child<M> {
+    fn default() -> Self {
+        Self { generation: 0, actor: None, intensity: Intensity::default(), given_up: None }
+    }
+}
+
+/// Makes a child's actor with its arguments. The text is there when the child is given up, and says why.
+type Make<K, A> = Box<dyn Fn(&K, Option<&str>) -> (A, <A as Actor>::Arguments) + Send + Sync>;
+
+/// The children of a supervisor, which are all of one kind: starts them, and restarts those that fail.
+pub(crate) struct Children<K, A: Actor> {
+    /// "run actor", for the log.
+    name: &'static str,
     policy: Policy,
-    by_key: HashMap<K, Child>,
+    make: Make<K, A>,
+    by_key: HashMap<K, Child<A::Msg>>,
     by_actor: HashMap<ActorId, K>,
 }
 
-impl<K: Clone + Eq + Hash> Children<K> {
-    pub(crate) fn new(policy: Policy) -> Self {
-        Self { policy, by_key: HashMap::new(), by_actor: HashMap::new() }
+impl<K, A> Children<K, A>
+where
+    K: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static,
+    A: Actor,
+{
+    pub(crate) fn new(
+        name: &'static str,
+        policy: Policy,
+        make: impl Fn(&K, Option<&str>) -> (A, A::Arguments) + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, policy, make: Box::new(make), by_key: HashMap::new(), by_actor: HashMap::new() }
     }
 
-    /// Whether there is such a child, alive or about to be restarted.
-    pub(crate) fn contains(&self, key: &K) -> bool {
-        self.by_key.contains_key(key)
-    }
-
-    /// Whether there is none.
+    /// Whether there is none, alive or about to be restarted.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_key.is_empty()
     }
 
     /// The child's actor, if it is alive.
-    pub(crate) fn cell(&self, key: &K) -> Option<&ActorCell> {
-        self.by_key.get(key)?.cell.as_ref()
+    pub(crate) fn get(&self, key: &K) -> Option<&ActorRef<A::Msg>> {
+        self.by_key.get(key)?.actor.as_ref()
     }
 
     /// The children that are alive.
-    pub(crate) fn alive(&self) -> impl Iterator<Item = (&K, &ActorCell)> {
-        self.by_key.iter().filter_map(|(key, child)| Some((key, child.cell.as_ref()?)))
+    pub(crate) fn alive(&self) -> impl Iterator<Item = (&K, &ActorRef<A::Msg>)> {
+        self.by_key.iter().filter_map(|(key, child)| Some((key, child.actor.as_ref()?)))
     }
 
-    /// A child was spawned.
-    pub(crate) fn started(&mut self, key: K, cell: ActorCell) {
-        self.by_actor.insert(cell.get_id(), key.clone());
-        let child = self.by_key.entry(key).or_insert_with(|| Child {
-            generation: 0,
-            cell: None,
-            intensity: Intensity::default(),
-        });
-        child.generation += 1;
-        child.cell = Some(cell);
-    }
-
-    /// A child could not be spawned: ractor reports a failed `pre_start` to the spawner, not to the supervisor.
-    pub(crate) fn spawn_failed(&mut self, key: K, now: Instant, jitter: f64, reason: String) -> Ended<K> {
-        self.by_key.entry(key.clone()).or_insert_with(|| Child {
-            generation: 0,
-            cell: None,
-            intensity: Intensity::default(),
-        });
-        self.end(key, now, true, jitter, reason)
-    }
-
-    /// An event reached the supervisor. `None` for one that is not the end of a child of ours.
-    pub(crate) fn ended(&mut self, event: &SupervisionEvent, now: Instant, jitter: f64) -> Option<Ended<K>> {
-        let (actor, failed, reason) = failed(event)?;
-        let key = self.by_actor.remove(&actor)?;
-        Some(self.end(key, now, failed, jitter, reason))
-    }
-
-    fn end(&mut self, key: K, now: Instant, failed: bool, jitter: f64, reason: String) -> Ended<K> {
-        let (decision, generation) = match self.by_key.get_mut(&key) {
-            Some(child) => {
-                child.cell = None;
-                child.generation += 1;
-                (child.intensity.on_exit(self.policy, now, failed, jitter), child.generation)
-            }
-            None => (Decision::Forget, 0),
-        };
-        if !matches!(decision, Decision::Restart { .. }) {
-            self.by_key.remove(&key);
+    /// Sees that there is such a child. `None` while it waits to be restarted.
+    ///
+    /// # Errors
+    /// When it can't be started, and the supervisor can't go on without it: [`Exhausted::Escalate`].
+    pub(crate) async fn ensure<S: Message + From<Restart<K>>>(
+        &mut self,
+        supervisor: &ActorRef<S>,
+        key: &K,
+    ) -> Result<Option<&ActorRef<A::Msg>>, ActorProcessingErr> {
+        if !self.by_key.contains_key(key) {
+            self.start(supervisor, key).await?;
         }
-        Ended { key, decision, generation, reason }
+        Ok(self.get(key))
     }
 
-    /// Whether a delayed restart still stands: nothing happened to the child since it was decided.
-    pub(crate) fn restart_stands(&self, key: &K, generation: u64) -> bool {
-        self.by_key.get(key).is_some_and(|child| child.cell.is_none() && child.generation == generation)
+    /// Carries a delayed restart out, if it still stands.
+    ///
+    /// # Errors
+    /// As for [`Children::ensure`].
+    pub(crate) async fn restart<S: Message + From<Restart<K>>>(
+        &mut self,
+        supervisor: &ActorRef<S>,
+        Restart { key, generation }: Restart<K>,
+    ) -> Result<(), ActorProcessingErr> {
+        let stands = |child: &Child<A::Msg>| child.actor.is_none() && child.generation == generation;
+        if self.by_key.get(&key).is_some_and(stands) { self.start(supervisor, &key).await } else { Ok(()) }
+    }
+
+    async fn start<S: Message + From<Restart<K>>>(
+        &mut self,
+        supervisor: &ActorRef<S>,
+        key: &K,
+    ) -> Result<(), ActorProcessingErr> {
+        let child = self.by_key.entry(key.clone()).or_default();
+        child.generation += 1;
+        let (actor, arguments) = (self.make)(key, child.given_up.as_deref());
+        match A::spawn_linked(None, actor, arguments, supervisor.get_cell()).await {
+            Ok((actor, _)) => {
+                self.by_actor.insert(actor.get_id(), key.clone());
+                child.actor = Some(actor);
+                Ok(())
+            }
+            // ractor reports a failed `pre_start` to the spawner, not to the supervisor
+            Err(error) => self.end(supervisor, key, Some(&error.to_string())),
+        }
+    }
+
+    /// Takes an event of the supervisor's: restarts a child that failed, and names one that ended as it should.
+    ///
+    /// # Errors
+    /// When a child failed so often that the supervisor can't go on: [`Exhausted::Escalate`].
+    pub(crate) fn ended<S: Message + From<Restart<K>>>(
+        &mut self,
+        supervisor: &ActorRef<S>,
+        event: &SupervisionEvent,
+    ) -> Result<Option<K>, ActorProcessingErr> {
+        let Some((actor, failed, reason)) = failed(event) else { return Ok(None) };
+        let Some(key) = self.by_actor.remove(&actor) else { return Ok(None) };
+        self.end(supervisor, &key, failed.then_some(reason.as_str()))?;
+        Ok((!failed).then_some(key))
+    }
+
+    fn end<S: Message + From<Restart<K>>>(
+        &mut self,
+        supervisor: &ActorRef<S>,
+        key: &K,
+        failure: Option<&str>,
+    ) -> Result<(), ActorProcessingErr> {
+        let Some(child) = self.by_key.get_mut(key) else { return Ok(()) };
+        child.actor = None;
+        child.generation += 1;
+        let mut policy = self.policy;
+        if child.given_up.is_some() {
+            // there is nothing beyond the last resort
+            policy.exhausted = Exhausted::KeepTrying;
+        }
+        let reason = failure.unwrap_or_default();
+        let mut decision = child.intensity.on_exit(policy, Instant::now(), failure.is_some(), jitter());
+        if decision == Decision::GiveUp {
+            tracing::error!(?key, %reason, "{} failed again and again, it is given up", self.name);
+            child.given_up = Some(reason.to_owned());
+            child.intensity = Intensity::default();
+            decision = Decision::Restart { after: policy.first_pause };
+        }
+        match decision {
+            Decision::Restart { after } => {
+                tracing::error!(?key, %reason, ?after, "{} failed, it is restarted", self.name);
+                let restart = (key.clone(), child.generation);
+                supervisor.send_after(after, move || {
+                    let (key, generation) = restart;
+                    S::from(Restart { key, generation })
+                });
+                Ok(())
+            }
+            Decision::Forget | Decision::GiveUp => {
+                self.by_key.remove(key);
+                Ok(())
+            }
+            Decision::Escalate => Err(format!("{} failed again and again: {reason}", self.name).into()),
+        }
     }
 }
 

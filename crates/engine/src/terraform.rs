@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 use tokio::io::AsyncReadExt as _;
 
 use crate::HostEnvironment;
-use crate::context::lock;
 
 /// `terraform version` takes 35 ms of CPU: asked once for each binary, and again when the file changes.
 #[derive(Debug, Default)]
@@ -44,7 +43,7 @@ impl Versions {
             tracing::warn!(program = %binary.0.display(), "terraform does not tell its version: {why}");
         }
         let version = said.clone().ok();
-        lock(&self.known).insert(binary.clone(), said);
+        self.known_versions().insert(binary.clone(), said);
         Terraform { program: binary.0, version }
     }
 
@@ -57,8 +56,13 @@ impl Versions {
         self.told(&binary).unwrap_or_else(|| Err(format!("{} was not asked yet", binary.0.display())))
     }
 
+    /// A panic leaves nothing half done in it.
+    fn known_versions(&self) -> MutexGuard<'_, HashMap<Binary, Result<String, String>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn told(&self, binary: &Binary) -> Option<Result<String, String>> {
-        lock(&self.known).get(binary).cloned()
+        self.known_versions().get(binary).cloned()
     }
 }
 

@@ -1,5 +1,7 @@
-//! Who may do what (tfe-api.md 3): levels per workspace, owners over all.
+//! Who may do what, as in Terraform Enterprise: rights are sets, one kind for each scope. The levels that a team is
+//! given in a workspace are constants of it, and the owners have everything.
 
+use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 
 use crate::Event;
@@ -25,6 +27,16 @@ impl AccessLevel {
     /// All of them, lowest first.
     pub const ALL: [Self; 4] = [Self::Read, Self::Plan, Self::Write, Self::Admin];
 
+    /// What one may do who has it.
+    pub const fn rights(self) -> WorkspaceRights {
+        match self {
+            Self::Read => WorkspaceRights::READ,
+            Self::Plan => WorkspaceRights::PLAN,
+            Self::Write => WorkspaceRights::WRITE,
+            Self::Admin => WorkspaceRights::ADMIN,
+        }
+    }
+
     /// The word in the config file.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,15 +48,93 @@ impl AccessLevel {
     }
 }
 
-/// What a user may do in a workspace: the highest level of their teams, or everything as an owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Access {
-    /// No team of theirs has access: the workspace does not exist for them.
-    None,
-    /// Through a team.
-    Level(AccessLevel),
-    /// A member of the owners team.
-    Owner,
+bitflags! {
+    /// What one may do in a workspace. What a team has through the organization, and what it has in the workspace itself,
+    /// add up.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct WorkspaceRights: u32 {
+        /// See the workspace, its runs, their plans and logs, and its states.
+        const READ_RUNS = 1;
+        /// Queue runs.
+        const PLAN_RUNS = 1 << 1;
+        /// Confirm, discard and cancel runs; have one's own applied by themselves.
+        const APPLY_RUNS = 1 << 2;
+        /// Kill runs.
+        const FORCE_CANCEL = 1 << 3;
+        /// Lock the workspace, and release one's own lock.
+        const LOCK = 1 << 4;
+        /// Release the lock of another.
+        const FORCE_UNLOCK = 1 << 5;
+        /// Read plans as JSON, with what they hold in the clear.
+        const READ_PLAN_JSON = 1 << 6;
+        /// Bring a state.
+        const WRITE_STATE = 1 << 7;
+        /// Override failed soft-mandatory policies. No level of a workspace has it: it comes from the organization.
+        const OVERRIDE_POLICIES = 1 << 8;
+    }
+}
+
+impl WorkspaceRights {
+    /// The workspace does not exist for whoever has none.
+    pub const NONE: Self = Self::empty();
+    /// The level `read`.
+    pub const READ: Self = Self::READ_RUNS;
+    /// The level `plan`.
+    pub const PLAN: Self = Self::READ.union(Self::PLAN_RUNS);
+    /// The level `write`.
+    pub const WRITE: Self = Self::PLAN.union(Self::APPLY_RUNS).union(Self::LOCK);
+    /// The level `admin`.
+    pub const ADMIN: Self = Self::WRITE
+        .union(Self::FORCE_CANCEL)
+        .union(Self::FORCE_UNLOCK)
+        .union(Self::READ_PLAN_JSON)
+        .union(Self::WRITE_STATE);
+    /// What the owners have.
+    pub const OWNER: Self = Self::all();
+
+    /// Whether they are enough for the action.
+    pub const fn allows(self, action: Action) -> bool {
+        self.contains(action.needs())
+    }
+
+    /// The least that one has to be or have for all of these, in words.
+    pub fn words(self) -> &'static str {
+        match AccessLevel::ALL.into_iter().find(|level| level.rights().contains(self)) {
+            Some(AccessLevel::Read) => "read access",
+            Some(AccessLevel::Plan) => "plan access",
+            Some(AccessLevel::Write) => "write access",
+            Some(AccessLevel::Admin) => "admin access",
+            None => "a member of the owners team",
+        }
+    }
+}
+
+bitflags! {
+    /// What one may do in the organization.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub struct OrganizationRights: u32 {
+        /// `read` in every workspace.
+        const READ_WORKSPACES = 1;
+        /// `admin` in every workspace.
+        const MANAGE_WORKSPACES = 1 << 1;
+        /// Override failed soft-mandatory policies, in every workspace.
+        const MANAGE_POLICY_OVERRIDES = 1 << 2;
+    }
+}
+
+impl OrganizationRights {
+    /// What a member of no team has: the organization is there for them.
+    pub const MEMBER: Self = Self::empty();
+    /// What the owners have.
+    pub const OWNER: Self = Self::all();
+
+    /// What they mean in each workspace.
+    pub fn in_workspaces(self) -> WorkspaceRights {
+        let of = |right, rights| if self.contains(right) { rights } else { WorkspaceRights::NONE };
+        of(Self::READ_WORKSPACES, WorkspaceRights::READ)
+            | of(Self::MANAGE_WORKSPACES, WorkspaceRights::ADMIN)
+            | of(Self::MANAGE_POLICY_OVERRIDES, WorkspaceRights::OVERRIDE_POLICIES)
+    }
 }
 
 /// Something that needs a right.
@@ -92,64 +182,66 @@ impl Action {
         }
     }
 
-    /// The least access that is enough for it.
-    pub const fn needs(self) -> Access {
+    /// The right that it takes.
+    pub const fn needs(self) -> WorkspaceRights {
         match self {
-            Self::Read => Access::Level(AccessLevel::Read),
-            Self::QueueRun => Access::Level(AccessLevel::Plan),
-            Self::Apply | Self::Discard | Self::Cancel | Self::Lock => Access::Level(AccessLevel::Write),
-            Self::ForceCancel | Self::ForceUnlock | Self::ReadPlanJson | Self::WriteState => {
-                Access::Level(AccessLevel::Admin)
-            }
-            Self::OverridePolicies => Access::Owner,
-        }
-    }
-}
-
-impl Access {
-    /// Whether it is enough for the action.
-    pub fn allows(self, action: Action) -> bool {
-        self >= action.needs()
-    }
-
-    /// What somebody has who has it, in words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::None => "no access",
-            Self::Level(AccessLevel::Read) => "read access",
-            Self::Level(AccessLevel::Plan) => "plan access",
-            Self::Level(AccessLevel::Write) => "write access",
-            Self::Level(AccessLevel::Admin) => "admin access",
-            Self::Owner => "a member of the owners team",
+            Self::Read => WorkspaceRights::READ_RUNS,
+            Self::QueueRun => WorkspaceRights::PLAN_RUNS,
+            Self::Apply | Self::Discard | Self::Cancel => WorkspaceRights::APPLY_RUNS,
+            Self::Lock => WorkspaceRights::LOCK,
+            Self::ForceCancel => WorkspaceRights::FORCE_CANCEL,
+            Self::ForceUnlock => WorkspaceRights::FORCE_UNLOCK,
+            Self::ReadPlanJson => WorkspaceRights::READ_PLAN_JSON,
+            Self::WriteState => WorkspaceRights::WRITE_STATE,
+            Self::OverridePolicies => WorkspaceRights::OVERRIDE_POLICIES,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Access::{Level, None, Owner};
-    use super::AccessLevel::{Admin, Plan, Read, Write};
     use super::*;
 
     #[test]
     fn each_action_needs_its_level_and_no_less() {
+        const R: WorkspaceRights = WorkspaceRights::READ;
+        const P: WorkspaceRights = WorkspaceRights::PLAN;
+        const W: WorkspaceRights = WorkspaceRights::WRITE;
+        const A: WorkspaceRights = WorkspaceRights::ADMIN;
         let table = [
-            (Action::Read, Level(Read), None),
-            (Action::QueueRun, Level(Plan), Level(Read)),
-            (Action::Apply, Level(Write), Level(Plan)),
-            (Action::Discard, Level(Write), Level(Plan)),
-            (Action::Cancel, Level(Write), Level(Plan)),
-            (Action::Lock, Level(Write), Level(Plan)),
-            (Action::ForceCancel, Level(Admin), Level(Write)),
-            (Action::ForceUnlock, Level(Admin), Level(Write)),
-            (Action::ReadPlanJson, Level(Admin), Level(Write)),
-            (Action::WriteState, Level(Admin), Level(Write)),
+            (Action::Read, R, WorkspaceRights::NONE, "read access"),
+            (Action::QueueRun, P, R, "plan access"),
+            (Action::Apply, W, P, "write access"),
+            (Action::Discard, W, P, "write access"),
+            (Action::Cancel, W, P, "write access"),
+            (Action::Lock, W, P, "write access"),
+            (Action::ForceCancel, A, W, "admin access"),
+            (Action::ForceUnlock, A, W, "admin access"),
+            (Action::ReadPlanJson, A, W, "admin access"),
+            (Action::WriteState, A, W, "admin access"),
             // overriding is the owners' alone: admin of a workspace is not enough
-            (Action::OverridePolicies, Owner, Level(Admin)),
+            (Action::OverridePolicies, WorkspaceRights::OWNER, A, "a member of the owners team"),
         ];
-        for (action, enough, too_little) in table {
-            assert!(enough.allows(action) && Owner.allows(action), "{action:?}");
+        for (action, enough, too_little, words) in table {
+            assert!(enough.allows(action) && WorkspaceRights::OWNER.allows(action), "{action:?}");
             assert!(!too_little.allows(action), "{action:?}");
+            assert_eq!(action.needs().words(), words, "{action:?}");
         }
+    }
+
+    #[test]
+    fn each_level_includes_those_before_it() {
+        for pair in AccessLevel::ALL.windows(2) {
+            let [lower, higher] = [pair[0].rights(), pair[1].rights()];
+            assert!(higher.contains(lower) && higher != lower, "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn what_one_may_in_the_organization_one_may_in_each_workspace() {
+        assert_eq!(OrganizationRights::MEMBER.in_workspaces(), WorkspaceRights::NONE);
+        assert_eq!(OrganizationRights::OWNER.in_workspaces(), WorkspaceRights::OWNER);
+        let overrides = OrganizationRights::MANAGE_POLICY_OVERRIDES.in_workspaces();
+        assert!(overrides.allows(Action::OverridePolicies) && !overrides.allows(Action::Apply));
     }
 }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Access, Action};
+use crate::access::{Action, WorkspaceRights};
 
 /// What was fixed about a run when it was queued, as far as its transitions depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -24,10 +24,10 @@ impl Facts {
         self.auto_apply && !self.destroy && self.queued_with_apply_right && !self.plan_only
     }
 
-    /// The facts as they hold for a decision now, when who queued the run has this access.
+    /// The facts as they hold for a decision now, when who queued the run has these rights.
     #[must_use]
-    pub fn held_by(self, access: Access) -> Self {
-        let queued_with_apply_right = self.queued_with_apply_right && access.allows(Action::Apply);
+    pub fn held_by(self, rights: WorkspaceRights) -> Self {
+        let queued_with_apply_right = self.queued_with_apply_right && rights.allows(Action::Apply);
         Self { queued_with_apply_right, ..self }
     }
 }
@@ -35,7 +35,6 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::AccessLevel;
 
     #[test]
     fn a_destroy_plan_always_waits_for_a_person() {
@@ -54,11 +53,11 @@ mod tests {
     fn who_has_lost_the_right_to_apply_or_never_had_it_is_not_auto_applied_for() {
         let queued = |then| Facts { auto_apply: true, queued_with_apply_right: then, ..Facts::default() };
         let table = [
-            (true, Access::Level(AccessLevel::Write), true),
-            (true, Access::Owner, true),
-            (true, Access::Level(AccessLevel::Plan), false),
-            (true, Access::None, false),
-            (false, Access::Owner, false),
+            (true, WorkspaceRights::WRITE, true),
+            (true, WorkspaceRights::OWNER, true),
+            (true, WorkspaceRights::PLAN, false),
+            (true, WorkspaceRights::NONE, false),
+            (false, WorkspaceRights::OWNER, false),
         ];
         for (then, now, applied) in table {
             assert_eq!(queued(then).held_by(now).can_be_auto_applied(), applied, "{then} {now:?}");

@@ -29,6 +29,7 @@
 pub mod access;
 mod event;
 mod facts;
+pub mod history;
 pub mod id;
 pub mod queue;
 pub mod slots;
@@ -37,8 +38,8 @@ mod step;
 pub mod waiting;
 pub mod wire;
 
-pub use access::{Access, AccessLevel};
+pub use access::{AccessLevel, OrganizationRights, WorkspaceRights};
 pub use event::{ApplyOutcome, Event, PlanOutcome, PolicyOutcome};
 pub use facts::Facts;
 pub use state::{Execution, Stage, State, UnknownState, Work};
-pub use step::{Effect, Illegal, Rule, Transition, due, step};
+pub use step::{Due, Illegal, Rule, Transition, due, step};

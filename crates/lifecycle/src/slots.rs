@@ -1,9 +1,14 @@
 //! How many executions run at once on this daemon (`max_concurrent_runs`), and in which order those
-//! that wait get their turn: applies, then plans, then speculative plans (tfe-api.md 2.7).
+//! that wait get their turn: applies, then plans, then speculative plans, as Terraform Enterprise has it.
+//!
+//! Level-triggered, like everything that acts here: a workspace says what its runs need now ([`demands`]), which replaces
+//! what it said before ([`Slots::set`]). There is nothing to give back and nothing to forget.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::id::RunId;
+use crate::id::{RunId, WorkspaceId};
+use crate::queue::Entry;
+use crate::{Stage, State, Work};
 
 /// How urgent an execution is; lower goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +21,38 @@ pub enum Urgency {
     PlanOnly,
 }
 
+/// A run that needs a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Demand {
+    /// Which.
+    pub run: RunId,
+    /// How soon it should get one.
+    pub urgency: Urgency,
+    /// It may have processes already: it has a slot, whatever the limit says.
+    pub executing: bool,
+}
+
+/// The slots that a workspace's runs need now. `startable` are those that may leave Pending
+/// ([`queue::startable`](crate::queue::startable)).
+pub fn demands(entries: &[Entry], startable: &[RunId]) -> Vec<Demand> {
+    let demand = |entry: &Entry| {
+        let (stage, executing) = match (entry.state, entry.state.execution()) {
+            (_, Some((stage, _))) => (stage, true),
+            (State::Planning(Work::Queued), _) => (Stage::Plan, false),
+            (State::Applying(Work::Queued), _) => (Stage::Apply, false),
+            (State::Pending, _) if startable.contains(&entry.run) => (Stage::Plan, false),
+            _ => return None,
+        };
+        let urgency = match (stage, entry.plan_only) {
+            (_, true) => Urgency::PlanOnly,
+            (Stage::Apply, false) => Urgency::Apply,
+            (_, false) => Urgency::Plan,
+        };
+        Some(Demand { run: entry.run, urgency, executing })
+    };
+    entries.iter().filter_map(demand).collect()
+}
+
 /// How the slots of a daemon look to one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotFacts {
@@ -25,65 +62,100 @@ pub struct SlotFacts {
     pub limit: usize,
 }
 
-/// The slots of a daemon. Memory only: after a restart it is filled again by the runs that executed.
-#[derive(Debug)]
+/// The slots of a daemon. Memory only: after a restart what executes is told first.
+#[derive(Debug, Clone)]
 pub struct Slots {
     limit: usize,
-    held: HashMap<RunId, Urgency>,
-    waiting: BTreeMap<(Urgency, u64), RunId>,
+    /// Who has one; true: it executes.
+    held: HashMap<RunId, bool>,
+    line: BTreeMap<Place, RunId>,
+    runs: HashMap<RunId, (WorkspaceId, Place)>,
+    workspaces: HashMap<WorkspaceId, Vec<RunId>>,
     arrivals: u64,
 }
+
+/// A place in line: by urgency, then by arrival.
+type Place = (Urgency, u64);
 
 impl Slots {
     /// As many slots as `limit`.
     pub fn new(limit: usize) -> Self {
-        Self { limit, held: HashMap::new(), waiting: BTreeMap::new(), arrivals: 0 }
+        Self {
+            limit,
+            held: HashMap::new(),
+            line: BTreeMap::new(),
+            runs: HashMap::new(),
+            workspaces: HashMap::new(),
+            arrivals: 0,
+        }
     }
 
-    /// Asks for a slot. True: the run has one now, or had it before. False: it is in line, and
-    /// [`Slots::release`] will name it when its turn has come.
-    pub fn request(&mut self, run: RunId, urgency: Urgency) -> bool {
-        if self.held.contains_key(&run) {
-            return true;
+    /// Takes what a workspace needs now in place of what it needed before. Returns the workspaces whose runs got a slot:
+    /// see [`Slots::granted`].
+    ///
+    /// A run keeps its slot, or its place in line, as long as it is among the demands.
+    pub fn set(&mut self, workspace: WorkspaceId, demands: &[Demand]) -> BTreeSet<WorkspaceId> {
+        for gone in self.workspaces.remove(&workspace).unwrap_or_default() {
+            if demands.iter().all(|demand| demand.run != gone) {
+                self.held.remove(&gone);
+                if let Some((_, place)) = self.runs.remove(&gone) {
+                    self.line.remove(&place);
+                }
+            }
         }
-        let place = match self.waiting.iter().find(|(_, waiter)| **waiter == run) {
-            Some((place, _)) => *place,
-            None => {
+        for demand in demands {
+            self.take(workspace, demand);
+        }
+        if !demands.is_empty() {
+            self.workspaces.insert(workspace, demands.iter().map(|demand| demand.run).collect());
+        }
+        self.grant()
+    }
+
+    fn take(&mut self, workspace: WorkspaceId, demand: &Demand) {
+        let place = match self.runs.get(&demand.run) {
+            Some((_, place)) if place.0 == demand.urgency => *place,
+            other => {
+                if let Some((_, old)) = other {
+                    self.line.remove(old);
+                }
                 self.arrivals += 1;
-                (urgency, self.arrivals)
+                (demand.urgency, self.arrivals)
             }
         };
-        let ahead = self.waiting.range(..place).count();
-        if self.held.len() + ahead < self.limit {
-            self.waiting.remove(&place);
-            self.held.insert(run, urgency);
-            true
+        self.runs.insert(demand.run, (workspace, place));
+        if demand.executing {
+            // a daemon that restarts with a lower limit can't stop what runs
+            self.line.remove(&place);
+            self.held.insert(demand.run, true);
+        } else if let Some(executing) = self.held.get_mut(&demand.run) {
+            *executing = false;
         } else {
-            self.waiting.insert(place, run);
-            false
+            self.line.insert(place, demand.run);
         }
     }
 
-    /// Takes a slot for an execution that is running already, whatever the limit says: a daemon that
-    /// restarts with a lower limit can't stop what runs.
-    pub fn occupy(&mut self, run: RunId, urgency: Urgency) {
-        self.waiting.retain(|_, waiter| *waiter != run);
-        self.held.insert(run, urgency);
-    }
-
-    /// Gives the run's slot or its place in line back. Returns the runs that should ask again now.
-    pub fn release(&mut self, run: RunId) -> Vec<RunId> {
-        let before = (self.held.len(), self.waiting.len());
-        self.held.remove(&run);
-        self.waiting.retain(|_, waiter| *waiter != run);
-        // who gives nothing back has nobody to wake: two that did would wake each other for ever
-        if before == (self.held.len(), self.waiting.len()) { Vec::new() } else { self.turn() }
-    }
-
-    /// Changes the limit. Returns the runs that should ask again now.
-    pub fn set_limit(&mut self, limit: usize) -> Vec<RunId> {
+    /// Changes the limit. Returns the workspaces whose runs got a slot.
+    pub fn set_limit(&mut self, limit: usize) -> BTreeSet<WorkspaceId> {
         self.limit = limit;
-        self.turn()
+        self.grant()
+    }
+
+    /// Gives the free slots to those who are first in line.
+    fn grant(&mut self) -> BTreeSet<WorkspaceId> {
+        let mut granted = BTreeSet::new();
+        while self.held.len() < self.limit {
+            let Some((_, run)) = self.line.pop_first() else { break };
+            self.held.insert(run, false);
+            granted.extend(self.runs.get(&run).map(|(workspace, _)| *workspace));
+        }
+        granted
+    }
+
+    /// The runs of the workspace that have a slot and do not execute yet.
+    pub fn granted(&self, workspace: WorkspaceId) -> Vec<RunId> {
+        let runs = self.workspaces.get(&workspace).map_or(&[][..], Vec::as_slice);
+        runs.iter().filter(|run| self.held.get(run) == Some(&false)).copied().collect()
     }
 
     /// How the slots look to this run.
@@ -99,30 +171,47 @@ impl Slots {
 
     /// How many runs wait for one.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
-    }
-
-    fn turn(&self) -> Vec<RunId> {
-        let free = self.limit.saturating_sub(self.held.len());
-        self.waiting.values().take(free).copied().collect()
+        self.line.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::Execution;
 
     fn run(n: u8) -> RunId {
         RunId::from_entropy([n; 16])
     }
 
+    /// Each run of these tests has a workspace of its own.
+    fn home(n: u8) -> WorkspaceId {
+        WorkspaceId::from_entropy([n; 16])
+    }
+
+    fn wants(slots: &mut Slots, n: u8, urgency: Urgency) -> bool {
+        slots.set(home(n), &[Demand { run: run(n), urgency, executing: false }]);
+        slots.granted(home(n)) == [run(n)]
+    }
+
+    fn executes(slots: &mut Slots, n: u8, urgency: Urgency) {
+        slots.set(home(n), &[Demand { run: run(n), urgency, executing: true }]);
+    }
+
+    /// Says that it needs none any more, and who got its slot.
+    fn ends(slots: &mut Slots, n: u8) -> Vec<WorkspaceId> {
+        slots.set(home(n), &[]).into_iter().collect()
+    }
+
     #[test]
     fn no_more_executions_than_slots() {
         let mut slots = Slots::new(2);
-        assert!(slots.request(run(1), Urgency::Plan));
-        assert!(slots.request(run(2), Urgency::Plan));
-        assert!(!slots.request(run(3), Urgency::Plan));
-        assert!(slots.request(run(1), Urgency::Plan), "asking twice takes no second slot");
+        assert!(wants(&mut slots, 1, Urgency::Plan));
+        assert!(wants(&mut slots, 2, Urgency::Plan));
+        assert!(!wants(&mut slots, 3, Urgency::Plan));
+        assert!(wants(&mut slots, 1, Urgency::Plan), "asking twice takes no second slot");
         assert_eq!((slots.held(), slots.waiting()), (2, 1));
         assert_eq!(slots.beside(run(3)), SlotFacts { held: 2, limit: 2 });
         assert_eq!(slots.beside(run(1)), SlotFacts { held: 1, limit: 2 }, "its own is in nobody's way");
@@ -131,53 +220,123 @@ mod tests {
     #[test]
     fn applies_go_before_plans_and_plans_before_speculative_ones() {
         let mut slots = Slots::new(1);
-        assert!(slots.request(run(1), Urgency::Plan));
-        assert!(!slots.request(run(2), Urgency::PlanOnly));
-        assert!(!slots.request(run(3), Urgency::Plan));
-        assert!(!slots.request(run(4), Urgency::Apply));
-        assert_eq!(slots.release(run(1)), [run(4)]);
-        assert!(!slots.request(run(3), Urgency::Plan), "a free slot is for who is first in line");
-        assert!(slots.request(run(4), Urgency::Apply));
-        assert_eq!(slots.release(run(4)), [run(3)]);
+        assert!(wants(&mut slots, 1, Urgency::Plan));
+        assert!(!wants(&mut slots, 2, Urgency::PlanOnly));
+        assert!(!wants(&mut slots, 3, Urgency::Plan));
+        assert!(!wants(&mut slots, 4, Urgency::Apply));
+        assert_eq!(ends(&mut slots, 1), [home(4)]);
+        assert_eq!(ends(&mut slots, 4), [home(3)]);
+        assert_eq!(ends(&mut slots, 3), [home(2)]);
     }
 
     #[test]
     fn equal_ones_go_in_the_order_in_which_they_asked() {
         let mut slots = Slots::new(1);
-        assert!(slots.request(run(1), Urgency::Plan));
+        assert!(wants(&mut slots, 1, Urgency::Plan));
         for n in 2..5 {
-            assert!(!slots.request(run(n), Urgency::Plan));
+            assert!(!wants(&mut slots, n, Urgency::Plan));
         }
-        assert!(!slots.request(run(2), Urgency::Plan), "asking again keeps the place");
-        assert_eq!(slots.release(run(1)), [run(2)]);
+        assert!(!wants(&mut slots, 2, Urgency::Plan), "asking again keeps the place");
+        assert_eq!(ends(&mut slots, 1), [home(2)]);
     }
 
     #[test]
     fn one_that_gave_up_stands_in_nobodys_way() {
         let mut slots = Slots::new(1);
-        assert!(slots.request(run(1), Urgency::Plan));
-        assert!(!slots.request(run(2), Urgency::Plan));
-        assert!(!slots.request(run(3), Urgency::Plan));
-        assert_eq!(slots.release(run(2)), []);
-        assert_eq!(slots.release(run(1)), [run(3)]);
-    }
-
-    #[test]
-    fn giving_back_nothing_wakes_nobody() {
-        let mut slots = Slots::new(1);
-        assert!(slots.request(run(1), Urgency::Plan));
-        assert!(!slots.request(run(2), Urgency::Plan));
-        assert_eq!(slots.release(run(1)), [run(2)]);
-        assert_eq!(slots.release(run(1)), []);
+        for n in 1..4 {
+            wants(&mut slots, n, Urgency::Plan);
+        }
+        assert_eq!(ends(&mut slots, 2), []);
+        assert_eq!(ends(&mut slots, 1), [home(3)]);
+        assert_eq!(slots.waiting(), 0);
     }
 
     #[test]
     fn what_runs_already_counts_even_beyond_the_limit() {
         let mut slots = Slots::new(1);
-        slots.occupy(run(1), Urgency::Apply);
-        slots.occupy(run(2), Urgency::Apply);
-        assert!(!slots.request(run(3), Urgency::Plan));
-        assert_eq!(slots.release(run(1)), [], "still one too many");
-        assert_eq!(slots.release(run(2)), [run(3)]);
+        executes(&mut slots, 1, Urgency::Apply);
+        executes(&mut slots, 2, Urgency::Apply);
+        assert!(!wants(&mut slots, 3, Urgency::Plan));
+        assert_eq!(ends(&mut slots, 1), [], "still one too many");
+        assert_eq!(ends(&mut slots, 2), [home(3)]);
+    }
+
+    #[test]
+    fn a_run_that_goes_from_its_plan_to_its_apply_keeps_its_slot() {
+        let mut slots = Slots::new(1);
+        executes(&mut slots, 1, Urgency::Plan);
+        assert!(!wants(&mut slots, 2, Urgency::Apply));
+        assert!(wants(&mut slots, 1, Urgency::Apply), "it had one, and was never out of it");
+        assert_eq!(slots.waiting(), 1);
+    }
+
+    #[test]
+    fn a_higher_limit_lets_those_in_line_go() {
+        let mut slots = Slots::new(1);
+        for n in 1..4 {
+            wants(&mut slots, n, Urgency::Plan);
+        }
+        assert_eq!(Vec::from_iter(slots.set_limit(3)), [home(2), home(3)]);
+        assert_eq!(Vec::from_iter(slots.set_limit(0)), [], "what has one keeps it");
+        assert_eq!(slots.held(), 3);
+    }
+
+    #[test]
+    fn a_workspace_needs_slots_for_what_executes_and_for_what_may_start() {
+        use Urgency::{Apply, Plan, PlanOnly};
+        let running = Work::Executing(Execution::Canceling);
+        let table = [
+            (State::Pending, false, None),
+            (State::Planning(Work::Queued), false, Some((Plan, false))),
+            (State::Planning(running), false, Some((Plan, true))),
+            (State::Planning(running), true, Some((PlanOnly, true))),
+            (State::NeedsConfirmation, false, None),
+            (State::PolicyCheck(Execution::Running), false, Some((Plan, true))),
+            (State::PolicyOverride, false, None),
+            (State::PolicyChecked, false, None),
+            (State::Applying(Work::Queued), false, Some((Apply, false))),
+            (State::Applying(running), false, Some((Apply, true))),
+            (State::Applied, false, None),
+        ];
+        for (state, plan_only, expected) in table {
+            let entry = Entry { run: run(1), state, plan_only };
+            let needed = demands(&[entry], &[]).first().map(|demand| (demand.urgency, demand.executing));
+            assert_eq!(needed, expected, "{state:?}");
+        }
+        let pending = Entry { run: run(1), state: State::Pending, plan_only: false };
+        let demand = Demand { run: run(1), urgency: Plan, executing: false };
+        assert_eq!(demands(&[pending], &[run(1)]), [demand]);
+    }
+
+    proptest! {
+        /// Whatever workspaces say in whatever order: nobody who does not execute gets a slot beyond the limit, nobody
+        /// waits beside a free one, and nothing is left of who needs none.
+        #[test]
+        fn slots_are_never_given_twice_and_never_left_free(
+            limit in 0_usize..4,
+            said in prop::collection::vec((0_u8..6, prop::option::of((0_u8..3, any::<bool>()))), 0..60),
+        ) {
+            let mut slots = Slots::new(limit);
+            let mut now: BTreeMap<u8, Demand> = BTreeMap::new();
+            for (n, demand) in said {
+                let before = slots.held() + usize::from(demand.is_some_and(|(_, executing)| executing));
+                match demand {
+                    None => { now.remove(&n); slots.set(home(n), &[]); }
+                    Some((urgency, executing)) => {
+                        let urgency = [Urgency::Apply, Urgency::Plan, Urgency::PlanOnly][usize::from(urgency)];
+                        let demand = Demand { run: run(n), urgency, executing };
+                        now.insert(n, demand);
+                        slots.set(home(n), &[demand]);
+                    }
+                }
+                let executing = now.values().filter(|demand| demand.executing).count();
+                let granted: usize = now.keys().map(|n| slots.granted(home(*n)).len()).sum();
+                prop_assert_eq!(slots.held(), executing + granted);
+                prop_assert!(slots.held() <= limit || slots.held() <= before, "given beyond the limit");
+                prop_assert_eq!(slots.held() + slots.waiting(), now.len());
+                prop_assert!(slots.waiting() == 0 || slots.held() >= limit);
+                prop_assert_eq!(slots.runs.len(), now.len());
+            }
+        }
     }
 }

@@ -68,35 +68,27 @@ impl fmt::Display for Rule {
     }
 }
 
-/// What has to be going on while a run is in its state. Carrying one out twice must do no harm.
+/// What has to be going on while a run is in its state. Seeing to it twice must do no harm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Effect {
-    /// Look whether the queue lets the run go.
-    AskQueue,
-    /// Get an execution slot, then feed [`Event::Launch`].
-    AskSlot(Stage),
-    /// See that the stage's execution is launched, and feed its end.
-    Execute(Stage),
-    /// See that the execution got its one interrupt, and feed its end.
-    Interrupt(Stage),
-    /// See that the execution's process tree is killed, and feed its end.
-    Kill(Stage),
-    /// Feed [`Event::AutoApply`].
+pub enum Due {
+    /// It is in line: behind other runs, a lock, or for an execution slot. Its workspace sees to that.
+    Turn,
+    /// The stage's execution is launched, and told what is wanted of it; its end is recorded.
+    Execute(Stage, Execution),
+    /// [`Event::AutoApply`] is recorded.
     AutoApply,
-    /// Clean up after the run, and let the next one start.
-    Release,
+    /// The run is over, and what it left behind is cleaned up.
+    CleanUp,
 }
 
 /// A legal change of state.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a transition that is not recorded did not happen"]
 pub struct Transition {
     /// The new state.
     pub to: State,
     /// The row of the table that allows it.
     pub rule: Rule,
-    /// What the new state makes due.
-    pub effects: Vec<Effect>,
 }
 
 /// The event may not happen in this state; nothing changed.
@@ -139,23 +131,24 @@ impl Illegal {
     }
 }
 
-/// What the state makes due. Level-triggered: it depends on where the run is, not on how it got there.
-pub fn due(state: State, facts: Facts) -> Vec<Effect> {
-    let execution = |stage, execution| match execution {
-        Execution::Running => Effect::Execute(stage),
-        Execution::Canceling => Effect::Interrupt(stage),
-        Execution::ForceCanceling => Effect::Kill(stage),
-    };
+/// What the state makes due; `None` while a person is waited for. Level-triggered: it depends on where the run is, not on
+/// how it got there.
+pub const fn due(state: State, facts: Facts) -> Option<Due> {
     match state {
-        State::Pending => vec![Effect::AskQueue],
-        State::Planning(Work::Queued) => vec![Effect::AskSlot(Stage::Plan)],
-        State::Planning(Work::Executing(e)) => vec![execution(Stage::Plan, e)],
-        State::PolicyCheck(e) => vec![execution(Stage::PolicyCheck, e)],
-        State::Applying(Work::Queued) => vec![Effect::AskSlot(Stage::Apply)],
-        State::Applying(Work::Executing(e)) => vec![execution(Stage::Apply, e)],
-        State::PolicyChecked if facts.can_be_auto_applied() => vec![Effect::AutoApply],
-        State::NeedsConfirmation | State::PolicyOverride | State::PolicyChecked => vec![],
-        _final => vec![Effect::Release],
+        State::Pending | State::Planning(Work::Queued) | State::Applying(Work::Queued) => Some(Due::Turn),
+        State::Planning(Work::Executing(wish)) => Some(Due::Execute(Stage::Plan, wish)),
+        State::PolicyCheck(wish) => Some(Due::Execute(Stage::PolicyCheck, wish)),
+        State::Applying(Work::Executing(wish)) => Some(Due::Execute(Stage::Apply, wish)),
+        State::PolicyChecked if facts.can_be_auto_applied() => Some(Due::AutoApply),
+        State::NeedsConfirmation | State::PolicyOverride | State::PolicyChecked => None,
+        State::Applied
+        | State::NoChanges
+        | State::PlannedAndFinished
+        | State::PolicySoftFailed
+        | State::PlanErrored(_)
+        | State::ApplyErrored
+        | State::Discarded(_)
+        | State::Canceled(_) => Some(Due::CleanUp),
     }
 }
 
@@ -165,7 +158,7 @@ pub fn due(state: State, facts: Facts) -> Vec<Effect> {
 /// [`Illegal`] when the event may not happen in this state: nothing changes, and the API answers 409.
 pub fn step(state: State, facts: Facts, event: Event) -> Result<Transition, Illegal> {
     let (rule, to) = row(state, facts, event).ok_or(Illegal { state, event })?;
-    Ok(Transition { to, rule, effects: due(to, facts) })
+    Ok(Transition { to, rule })
 }
 
 /// The table. `None`: not legal.

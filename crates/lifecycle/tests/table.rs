@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use lifecycle::{
-    ApplyOutcome, Effect, Event, Execution, Facts, PlanOutcome, PolicyOutcome, Rule, Stage, State, Work, step,
+    ApplyOutcome, Due, Event, Execution, Facts, PlanOutcome, PolicyOutcome, Rule, Stage, State, Work, due,
+    step,
 };
 
 const RUNNING: Execution = Execution::Running;
@@ -115,11 +116,12 @@ fn an_empty_plan_is_applied_only_where_that_was_asked_for() {
 fn a_cancel_interrupts_and_a_force_cancel_kills() {
     let applying = State::Applying(EXECUTING);
     let canceled = step(applying, Facts::default(), Event::Cancel).unwrap();
-    assert_eq!(canceled.effects, [Effect::Interrupt(Stage::Apply)]);
+    let wanted = |state| due(state, Facts::default());
+    assert_eq!(wanted(canceled.to), Some(Due::Execute(Stage::Apply, Execution::Canceling)));
     let too_early = step(canceled.to, Facts::default(), Event::ForceCancel { cool_off_over: false });
     assert!(too_early.unwrap_err().to_string().contains("force-cancel-available-at"));
     let forced = step(canceled.to, Facts::default(), Event::ForceCancel { cool_off_over: true }).unwrap();
-    assert_eq!(forced.effects, [Effect::Kill(Stage::Apply)]);
+    assert_eq!(wanted(forced.to), Some(Due::Execute(Stage::Apply, Execution::ForceCanceling)));
     assert!(step(applying, Facts::default(), Event::ForceCancel { cool_off_over: true }).is_err());
 }
 

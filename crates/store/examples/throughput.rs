@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use lifecycle::id::RunId;
-use lifecycle::{Event, Facts, PlanOutcome, step};
-use store::{Actor, NewRun, RunChange, RunOptions, RunUpdate, Store};
+use lifecycle::{Event, Facts, PlanOutcome, WorkspaceRights};
+use store::{Actor, NewRun, RunEvent, RunOptions, RunUpdate, Store};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -76,19 +76,17 @@ async fn changes(store: Store, workspace: usize, until: Instant) -> Result<Vec<D
         let mut run = store.create_run(new).await?;
         let unchanged = Event::PlanEnded { outcome: PlanOutcome::NoChanges, policies: false };
         for event in [Event::Start, Event::Launch, unchanged] {
-            let transition = step(run.state, run.facts, event)?;
-            let change = RunChange {
+            let happened = RunEvent {
                 run: run.id,
-                expected_version: run.version,
-                to: transition.to,
-                rule: transition.rule,
+                event,
+                creator: WorkspaceRights::NONE,
                 by: Actor::System,
                 why: None,
                 at: Timestamp::now(),
                 update: RunUpdate::default(),
             };
             let asked = Instant::now();
-            run = store.transition(change).await?;
+            run = store.record(happened).await?;
             waits.push(asked.elapsed());
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Cursor, Read, Write as _};
+use std::ops::Deref;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,13 +16,25 @@ use crate::{Digest, Error, blocking};
 /// Where blobs are written before they have their name. Emptied when the data directory is opened.
 pub(crate) const UNFINISHED: &str = "unfinished";
 
-/// The blobs of a data directory: `blobs/<first two digits>/<digest>`, for this user alone (0600).
+/// The blobs of a data directory, for reading: `blobs/<first two digits>/<digest>`, for this user alone (0600).
 ///
-/// A blob that was acknowledged is there as a whole, also after a power cut, and never changes. Putting the same
-/// content twice is fine. Nothing is ever deleted.
+/// A blob that was acknowledged is there as a whole, also after a power cut, and never changes.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     dir: Arc<Path>,
+}
+
+/// The blobs of a data directory, for reading and writing. Putting the same content twice is fine. Nothing is ever
+/// deleted.
+#[derive(Debug, Clone)]
+pub struct BlobStore(Blobs);
+
+impl Deref for BlobStore {
+    type Target = Blobs;
+
+    fn deref(&self) -> &Blobs {
+        &self.0
+    }
 }
 
 /// A blob that was put.
@@ -34,14 +47,44 @@ pub struct PutBlob {
 }
 
 impl Blobs {
-    pub(crate) fn new(dir: PathBuf) -> Self {
-        Self { dir: dir.into() }
-    }
-
     /// Where the blob with this digest is, or would be.
     pub fn path(&self, digest: Digest) -> PathBuf {
         let name = digest.to_string();
         self.dir.join(&name[..2]).join(name)
+    }
+
+    /// Opens a blob for reading. Its content is not verified.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Blob`].
+    pub async fn open(&self, digest: Digest) -> Result<tokio::fs::File, Error> {
+        let path = self.path(digest);
+        blocking(move || open(&path, digest)).await.map(tokio::fs::File::from_std)
+    }
+
+    /// The whole content of a blob, verified.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Blob`]; [`Error::BlobDamaged`] when it is not what was put.
+    pub async fn read(&self, digest: Digest) -> Result<Vec<u8>, Error> {
+        let path = self.path(digest);
+        blocking(move || {
+            let mut bytes = Vec::new();
+            open(&path, digest)?.read_to_end(&mut bytes).map_err(|error| Error::blob(&path, &error))?;
+            if Digest::of(&bytes) == digest { Ok(bytes) } else { Err(Error::BlobDamaged { path }) }
+        })
+        .await
+    }
+}
+
+impl BlobStore {
+    pub(crate) fn new(dir: PathBuf) -> Self {
+        Self(Blobs { dir: dir.into() })
+    }
+
+    /// The same, for who only reads.
+    pub(crate) const fn reader(&self) -> &Blobs {
+        &self.0
     }
 
     /// Keeps these bytes.
@@ -71,33 +114,10 @@ impl Blobs {
     /// For what nobody writes to any more: the log and the files of an execution that is over.
     ///
     /// # Errors
-    /// As for [`Blobs::put_file`].
+    /// As for [`BlobStore::put_file`].
     pub async fn adopt_file(&self, path: impl AsRef<Path>) -> Result<PutBlob, Error> {
         let (blobs, path) = (self.clone(), path.as_ref().to_owned());
         blocking(move || blobs.adopt(&path)).await
-    }
-
-    /// Opens a blob for reading. Its content is not verified.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Blob`].
-    pub async fn open(&self, digest: Digest) -> Result<tokio::fs::File, Error> {
-        let path = self.path(digest);
-        blocking(move || open(&path, digest)).await.map(tokio::fs::File::from_std)
-    }
-
-    /// The whole content of a blob, verified.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Blob`]; [`Error::BlobDamaged`] when it is not what was put.
-    pub async fn read(&self, digest: Digest) -> Result<Vec<u8>, Error> {
-        let path = self.path(digest);
-        blocking(move || {
-            let mut bytes = Vec::new();
-            open(&path, digest)?.read_to_end(&mut bytes).map_err(|error| Error::blob(&path, &error))?;
-            if Digest::of(&bytes) == digest { Ok(bytes) } else { Err(Error::BlobDamaged { path }) }
-        })
-        .await
     }
 
     fn put(&self, source: impl Read, name: &Path) -> Result<PutBlob, Error> {

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use lifecycle::State;
+use lifecycle::Illegal;
 use lifecycle::id::RunId;
 
 use crate::record::Lock;
@@ -150,27 +150,12 @@ impl From<sqlx::Error> for Error {
     }
 }
 
-/// Why a run was not changed.
+/// Why an event was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TransitionError {
-    /// Somebody else changed the run first: read it again and decide again.
-    #[error("{run} has changed meanwhile (version {actual}, not {expected})")]
-    Moved {
-        /// Which run.
-        run: RunId,
-        /// What the decision was based on.
-        expected: i64,
-        /// What is there.
-        actual: i64,
-    },
-    /// A final run never changes.
-    #[error("{run} is over: {state}")]
-    Final {
-        /// Which run.
-        run: RunId,
-        /// Its state.
-        state: State,
-    },
+pub enum RecordError {
+    /// It may not happen in the state that the run is in.
+    #[error(transparent)]
+    Illegal(#[from] Illegal),
     /// T1 asked for a run whose turn has not come: others are ahead of it or the workspace is locked.
     /// Nothing is wrong; ask again when the workspace changes.
     #[error("{0} has to wait for its turn")]

@@ -9,18 +9,18 @@
 //!   executions/, work/   the engine's
 //! ```
 //!
-//! [`Store`] is the one door. Reads go to a few read-only connections; writes go through one writer
-//! (`writer.rs`), where those that wait together share a transaction. All SQL is in `sql/`; what a change
-//! makes of a record is decided by pure functions (`transition.rs`, `state_file.rs`) and by the
-//! [`lifecycle`] crate. Time and ids come from the caller.
+//! [`Store`] is the one door, and [`Records`] the same door for those who only read. Reads go to a few read-only
+//! connections; writes go through one writer (`writer.rs`), where those that wait together share a transaction. All SQL
+//! is in `sql/`; what a change makes of a record is decided by pure functions (`transition.rs`, `state_file.rs`) and by
+//! the [`lifecycle`] crate. Time and ids come from the caller.
 //!
 //! Invariants, each proven by the suite in `tests/`:
 //!
 //! * What was acknowledged survives the death of the process and a power cut: nobody gets an answer
 //!   before the disk has it.
-//! * A run changes by compare-and-set on its version, together with its row in the journal; of two who
-//!   saw the same version one wins. A final run never changes, and the journal never does: the database
-//!   itself refuses.
+//! * A run's state changes by [`Store::record`] alone, which is given an event and asks `lifecycle::step` inside of the
+//!   write: what is illegal can't be recorded. The run's row in the journal is part of the same write. A final run never
+//!   changes, and the journal never does: the database itself refuses.
 //! * One run at a time holds a workspace: a start (T1) is held against the queue in its own transaction,
 //!   and an index refuses a second holder.
 //! * A workspace's state only goes forward: rising serials, and one lineage unless a person forces another.
@@ -41,19 +41,19 @@ mod store;
 mod transition;
 mod writer;
 
-pub use blobs::{Blobs, PutBlob};
+pub use blobs::{BlobStore, Blobs, PutBlob};
 pub use digest::{Digest, InvalidDigest};
 pub use error::{
-    AddStateError, DatabaseFailure, Error, LockError, PushStateError, StateConflict, TransitionError,
+    AddStateError, DatabaseFailure, Error, LockError, PushStateError, RecordError, StateConflict,
 };
 pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
     Lock, NewConfigurationVersion, NewRun, NewStateVersion, Operation, Page, PageRequest, PlanSummary,
-    PolicyCheckRecord, PolicyCounts, Run, RunChange, RunFilter, RunOptions, RunUpdate, RunVariable,
+    PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions, RunUpdate, RunVariable,
     StateVersion, Workspace,
 };
 pub use state_file::{InvalidState, StateMeta, StateOutput, state_outputs};
-pub use store::{Change, Store};
+pub use store::{Change, Records, Store};
 
 /// File work, away from the threads that drive everything else.
 async fn blocking<T: Send + 'static>(

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use lifecycle::{Execution, Rule, Stage, State, Work};
+use lifecycle::{Event, Execution, Illegal, Rule, Stage, State, Transition, Work, step};
 
-use crate::record::{Actor, NewRun, Run, RunUpdate};
+use crate::record::{Cancel, NewRun, Run, RunEvent, RunUpdate};
 
 /// The record of a run that was just queued; its place in the order is given by the database.
 pub(crate) fn queued(new: NewRun) -> Run {
@@ -34,34 +34,47 @@ pub(crate) fn queued(new: NewRun) -> Run {
     }
 }
 
-/// The record after a change of state.
-pub(crate) fn changed(
-    mut run: Run,
-    to: State,
-    rule: Rule,
-    by: &Actor,
-    at: Timestamp,
-    update: RunUpdate,
-) -> Run {
+/// The record after the event, and the row of the table that allowed it.
+///
+/// # Errors
+/// [`Illegal`] when the event may not happen now; nothing is changed then.
+pub(crate) fn after(mut run: Run, happened: &RunEvent) -> Result<(Run, Rule), Illegal> {
+    let RunEvent { event, creator, by, at, update, .. } = happened;
+    let Transition { to, rule } = step(run.state, run.facts.held_by(*creator), as_of(*event, &run, *at))?;
     let from = run.state;
-    let RunUpdate { cancel, plan, configuration_version, error, policy, log } = update;
-    run.cancel = cancel.or(run.cancel);
+    let RunUpdate { force_cancel_from, plan, configuration_version, error, policy, log } = update.clone();
+    if let (Some(force_available_at), Some(by)) = (force_cancel_from, by.user()) {
+        run.cancel = Some(Cancel { by: by.to_owned(), at: *at, force_available_at, forced_at: None });
+    }
+    if let (Rule::ForceCancelRequested, Some(cancel)) = (rule, &mut run.cancel) {
+        cancel.forced_at = Some(*at);
+    }
     run.plan = plan.or(run.plan);
     run.configuration_version = configuration_version.or(run.configuration_version);
     run.error = error.or(run.error);
     run.policy = policy.or(run.policy);
     run.logs.extend(log);
-    run.updated_at = at;
+    run.updated_at = *at;
     run.version += 1;
     run.state = to;
-    run.state_changed_at = at;
+    run.state_changed_at = *at;
     for key in status_timestamps(from, to, rule) {
-        run.timestamps.entry((*key).to_owned()).or_insert(at);
+        run.timestamps.entry((*key).to_owned()).or_insert(*at);
     }
     if is_confirmation(to, rule) {
         run.confirmed_by = by.user().map(str::to_owned);
     }
-    run
+    Ok((run, rule))
+}
+
+/// The event with what the run's own record says about it.
+fn as_of(event: Event, run: &Run, at: Timestamp) -> Event {
+    match event {
+        Event::ForceCancel { .. } => Event::ForceCancel {
+            cool_off_over: run.cancel.as_ref().is_some_and(|cancel| cancel.force_available_at <= at),
+        },
+        other => other,
+    }
 }
 
 /// A person said yes to the plan.
@@ -107,7 +120,7 @@ pub(crate) fn status_timestamps(from: State, to: State, rule: Rule) -> &'static 
 
 #[cfg(test)]
 mod tests {
-    use lifecycle::{Event, Facts, PlanOutcome, PolicyOutcome, step};
+    use lifecycle::{Facts, PlanOutcome, PolicyOutcome};
 
     use super::*;
 

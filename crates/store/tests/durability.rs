@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 use jiff::Timestamp;
 use lifecycle::id::RunId;
-use lifecycle::{Event, Facts, step};
-use store::{Actor, NewRun, Run, RunChange, RunOptions, RunUpdate, Store};
+use lifecycle::{Event, Facts, WorkspaceRights};
+use store::{Actor, NewRun, Run, RunEvent, RunOptions, RunUpdate, Store};
 
 /// Where the child finds its data directory.
 const DATA: &str = "SIGNALBOX_TEST_DATA";
@@ -53,7 +53,7 @@ fn say(line: &str) {
     std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-async fn one_run(store: &Store, workspace: lifecycle::id::WorkspaceId) -> Result<(), store::TransitionError> {
+async fn one_run(store: &Store, workspace: lifecycle::id::WorkspaceId) -> Result<(), store::RecordError> {
     let new = NewRun {
         id: RunId::generate(),
         workspace,
@@ -69,18 +69,16 @@ async fn one_run(store: &Store, workspace: lifecycle::id::WorkspaceId) -> Result
     say(&format!("{} {}", run.id, run.version));
     let unchanged = Event::PlanEnded { outcome: lifecycle::PlanOutcome::NoChanges, policies: false };
     for event in [Event::Start, Event::Launch, unchanged] {
-        let transition = step(run.state, run.facts, event).unwrap();
-        let change = RunChange {
+        let happened = RunEvent {
             run: run.id,
-            expected_version: run.version,
-            to: transition.to,
-            rule: transition.rule,
+            event,
+            creator: WorkspaceRights::NONE,
             by: Actor::System,
             why: None,
             at: Timestamp::now(),
             update: RunUpdate::default(),
         };
-        run = store.transition(change).await?;
+        run = store.record(happened).await?;
         say(&format!("{} {}", run.id, run.version));
     }
     Ok(())

@@ -226,7 +226,7 @@ async fn another_process_that_holds_the_database_is_waited_for() {
 
 #[tokio::test]
 async fn the_database_itself_refuses_what_must_never_happen() {
-    use lifecycle::{Event, Facts, Rule, State, Work, step};
+    use lifecycle::{Event, Facts, WorkspaceRights};
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).await.unwrap();
     let workspace = store.ensure_workspace("network", now()).await.unwrap().id;
@@ -244,28 +244,22 @@ async fn the_database_itself_refuses_what_must_never_happen() {
         };
         runs.push(store.create_run(new).await.unwrap());
     }
-    let change = |run: &store::Run, to, rule| store::RunChange {
+    let event = |run: &store::Run, event| store::RunEvent {
         run: run.id,
-        expected_version: run.version,
-        to,
-        rule,
+        event,
+        creator: WorkspaceRights::NONE,
         by: store::Actor::System,
         why: None,
         at: now(),
         update: store::RunUpdate::default(),
     };
-    let start = step(State::Pending, Facts::default(), Event::Start).unwrap();
-    store.transition(change(&runs[0], start.to, start.rule)).await.unwrap();
-    // a caller that gets around the queue with another rule is stopped by the index
-    let applying = State::Applying(Work::Queued);
-    let error = store.transition(change(&runs[1], applying, Rule::T9)).await.unwrap_err();
-    assert!(error.to_string().contains("UNIQUE constraint failed: runs.workspace"), "{error}");
-    assert_eq!(store.run(runs[1].id).await.unwrap(), runs[1]);
-    store.transition(change(&runs[2], State::Discarded(lifecycle::Stage::Pending), Rule::T2)).await.unwrap();
+    store.record(event(&runs[0], Event::Start)).await.unwrap();
+    store.record(event(&runs[2], Event::Discard)).await.unwrap();
 
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("signalbox.db"));
     let mut shell = sqlx::ConnectOptions::connect(&options).await.unwrap();
     for (statement, reason) in [
+        ("UPDATE runs SET holds = 1 WHERE final = 0", "UNIQUE constraint failed: runs.workspace"),
         ("UPDATE runs SET state = 'pending', final = 0 WHERE final = 1", "a final run never changes"),
         ("UPDATE journal SET by_user = 'mallory'", "the journal never changes"),
         ("DELETE FROM journal", "the journal never changes"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, RunEventId, RunId, StateVersionId, WorkspaceId};
-use lifecycle::{Access, Facts, PolicyOutcome, Stage, State};
+use lifecycle::{Facts, PolicyOutcome, Stage, State, WorkspaceRights};
 use serde::Serialize;
 use store::{
     Cancel, Digest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunOptions, RunVariable, Workspace,
@@ -126,7 +126,7 @@ pub(crate) fn view() -> View<'static> {
     static IDS: std::sync::LazyLock<[RunEventId; 2]> =
         std::sync::LazyLock::new(|| EVENTS.map(RunEventId::from_entropy));
     View {
-        access: Access::Owner,
+        access: WorkspaceRights::OWNER,
         reader: "owner",
         now: at(10),
         policies: false,

@@ -1,6 +1,6 @@
 //! The policy check of a run (sentinel.md 6.1).
 
-use lifecycle::access::{Access, Action};
+use lifecycle::access::{Action, WorkspaceRights};
 use lifecycle::{PolicyOutcome, Stage, State, wire};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ pub(crate) fn status(run: &Run) -> &'static str {
 }
 
 /// The document. `report` is what the check reported, if it did.
-pub(crate) fn resource(run: &Run, access: Access, report: Option<&Value>) -> Resource {
+pub(crate) fn resource(run: &Run, access: WorkspaceRights, report: Option<&Value>) -> Resource {
     let id = run.id.policy_check();
     let path = format!("/api/v2/policy-checks/{id}");
     let duration = report.and_then(|report| report.get("duration_ms")?.as_u64());
@@ -128,13 +128,13 @@ mod tests {
     fn the_document_of_a_check_that_waits_for_an_override() {
         let report = json!({ "format": 1, "duration_ms": 12, "sets": [] });
         let run = fixture::soft_failed_run();
-        fixture::snapshot("policy_check_soft_failed", &resource(&run, Access::Owner, Some(&report)));
+        fixture::snapshot("policy_check_soft_failed", &resource(&run, WorkspaceRights::OWNER, Some(&report)));
     }
 
     #[test]
     fn a_check_that_has_not_said_anything_has_no_result() {
         let run = fixture::run_in(State::Pending, None);
-        let document = serde_json::to_value(resource(&run, Access::None, None)).unwrap();
+        let document = serde_json::to_value(resource(&run, WorkspaceRights::NONE, None)).unwrap();
         assert_eq!(document["attributes"]["status"], "pending");
         assert_eq!(document["attributes"]["result"], Value::Null);
         assert_eq!(document["attributes"]["permissions"]["can-override"], false);
@@ -144,7 +144,7 @@ mod tests {
     fn only_a_run_in_policy_override_is_overridable() {
         for state in State::all() {
             let run = fixture::run_in(state, Some(PolicyOutcome::SoftFailed));
-            let document = serde_json::to_value(resource(&run, Access::Owner, None)).unwrap();
+            let document = serde_json::to_value(resource(&run, WorkspaceRights::OWNER, None)).unwrap();
             let legal = lifecycle::step(state, run.facts, lifecycle::Event::Override).is_ok();
             assert_eq!(document["attributes"]["actions"]["is-overridable"], legal, "{state:?}");
         }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use lifecycle::access::{Access, Action};
+use lifecycle::access::{Action, WorkspaceRights};
 use lifecycle::id::RunEventId;
 use lifecycle::waiting::WaitsFor;
 use lifecycle::{State, wire};
@@ -15,7 +15,7 @@ use crate::jsonapi::{Identifier, Relationship, Resource, null};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     /// What the reader may do with it.
-    pub(crate) access: Access,
+    pub(crate) access: WorkspaceRights,
     /// Who reads.
     pub(crate) reader: &'a str,
     pub(crate) now: Timestamp,
@@ -219,13 +219,13 @@ pub(crate) const fn waits(state: State) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use lifecycle::{AccessLevel, PolicyOutcome, Stage};
+    use lifecycle::{PolicyOutcome, Stage};
     use serde_json::{Value, json};
 
     use super::super::fixture;
     use super::*;
 
-    fn shown(run: &Run, access: Access) -> Value {
+    fn shown(run: &Run, access: WorkspaceRights) -> Value {
         serde_json::to_value(resource(run, &View { access, ..fixture::view() })).unwrap()
     }
 
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn when_and_by_whom_a_run_was_canceled_is_told_of_runs_that_were() {
         let told = |run: &Run| {
-            let shown = shown(run, Access::Owner);
+            let shown = shown(run, WorkspaceRights::OWNER);
             let by = &shown["relationships"]["canceled-by"]["data"]["id"];
             (shown["attributes"]["canceled-at"].is_string(), by.is_string())
         };
@@ -266,19 +266,16 @@ mod tests {
             serde_json::to_value(resource(&run, &view)).unwrap()["attributes"]["variables"][0].clone()
         };
         let shown = json!({ "key": "region", "value": "\"eu-west-1\"" });
-        assert_eq!(
-            value("reader", Access::Level(AccessLevel::Write)),
-            json!({ "key": "region", "value": null })
-        );
-        assert_eq!(value("admin", Access::Level(AccessLevel::Admin)), shown);
-        assert_eq!(value("operator", Access::Level(AccessLevel::Plan)), shown);
+        assert_eq!(value("reader", WorkspaceRights::WRITE), json!({ "key": "region", "value": null }));
+        assert_eq!(value("admin", WorkspaceRights::ADMIN), shown);
+        assert_eq!(value("operator", WorkspaceRights::PLAN), shown);
     }
 
     #[test]
     fn permissions_are_the_readers_and_actions_are_the_runs() {
         let run = fixture::planned_run();
-        let read = shown(&run, Access::Level(AccessLevel::Read));
-        let owner = shown(&run, Access::Owner);
+        let read = shown(&run, WorkspaceRights::READ);
+        let owner = shown(&run, WorkspaceRights::OWNER);
         assert_eq!(read["attributes"]["actions"], owner["attributes"]["actions"]);
         assert_eq!(read["attributes"]["permissions"]["can-apply"], false);
         assert_eq!(owner["attributes"]["permissions"]["can-override-policy-check"], true);

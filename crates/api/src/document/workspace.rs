@@ -1,7 +1,7 @@
 //! Workspaces (tfe-api.md 5.4, 3.3).
 
 use config::{Source, WorkspaceConfig};
-use lifecycle::access::{Access, Action};
+use lifecycle::access::{Action, WorkspaceRights};
 use lifecycle::id::RunId;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::jsonapi::{Identifier, Relationship, Resource, null};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) organization: &'a str,
-    pub(crate) access: Access,
+    pub(crate) access: WorkspaceRights,
     /// `None` for one that was taken out of the config file.
     pub(crate) settings: Option<&'a WorkspaceConfig>,
     /// The terraform that its runs use, or why that is not known.
@@ -57,7 +57,7 @@ struct Permissions {
 
 impl Permissions {
     /// Settings live in the config file, so nobody changes them here.
-    fn of(access: Access) -> Self {
+    fn of(access: WorkspaceRights) -> Self {
         let read = access.allows(Action::Read);
         Self {
             can_update: false,
@@ -178,14 +178,14 @@ fn source(source: &Source) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use lifecycle::{AccessLevel, State};
+    use lifecycle::State;
     use store::Lock;
 
     use super::super::fixture;
     use super::*;
 
     fn view(run: Option<&Run>) -> View<'_> {
-        let access = Access::Level(AccessLevel::Write);
+        let access = WorkspaceRights::WRITE;
         View {
             organization: "acme",
             access,

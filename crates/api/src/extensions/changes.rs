@@ -12,7 +12,7 @@ use lifecycle::access::Action;
 use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::wire;
 use serde::Serialize;
-use store::{Change, JournalEntry, Store, Workspace};
+use store::{Change, JournalEntry, Records, Workspace};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
@@ -117,7 +117,7 @@ impl Watcher {
 }
 
 /// The newest place in the journal, found by halving: places only ever grow.
-async fn newest(store: &Store) -> Result<i64> {
+async fn newest(store: &Records) -> Result<i64> {
     let is_past = async |seq: i64| Ok::<_, store::Error>(store.journal_after(seq, 1).await?.is_empty());
     let (mut before, mut past) = (0, 1);
     if is_past(before).await? {

@@ -8,7 +8,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use config::{Config, TokenDigest};
-use lifecycle::Access;
+use lifecycle::WorkspaceRights;
 use store::Workspace;
 
 use super::ApiError;
@@ -50,7 +50,7 @@ impl User {
     }
 
     /// What they may do in the workspace.
-    pub(crate) fn access(&self, workspace: &Workspace) -> Access {
+    pub(crate) fn access(&self, workspace: &Workspace) -> WorkspaceRights {
         self.config.access(&self.name, &workspace.name, &workspace.access)
     }
 }

@@ -239,7 +239,11 @@ mod tests {
         let full = |kind| store::Error::Database { kind, reason: "disk I/O error at 0x1".into() };
         let table = [
             (ApiError::from(Refusal::NotFound { what: "run run-1".into() }), 404),
-            (Refusal::NotAuthorized { workspace: "dns".into(), needs: lifecycle::Access::Owner }.into(), 404),
+            (
+                Refusal::NotAuthorized { workspace: "dns".into(), needs: lifecycle::WorkspaceRights::OWNER }
+                    .into(),
+                404,
+            ),
             (Refusal::Illegal(illegal).into(), 409),
             (Refusal::Conflict("locked".into()).into(), 409),
             (Refusal::Invalid { pointer: "/data", detail: "no".into() }.into(), 422),

@@ -16,11 +16,12 @@ use config::{Config, SystemHost, TokenDigest};
 use engine::{Engine, HostEnvironment, Parts};
 use executor::{BoxFuture, Delivery, Error, Executor, Launched, Observation, Running, Spec};
 use jiff::Timestamp;
+use lifecycle::history::events_to;
 use lifecycle::id::{RunId, WorkspaceId};
-use lifecycle::{Facts, PolicyOutcome, Rule, Stage, State};
+use lifecycle::{Event, Facts, PolicyOutcome, Stage, State, WorkspaceRights};
 use serde_json::Value;
 use store::{
-    Actor, NewRun, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunChange, RunOptions, RunUpdate, Store,
+    Actor, NewRun, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunOptions, RunUpdate, Store,
 };
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -84,6 +85,7 @@ impl Answer {
 }
 
 pub struct Server {
+    store: Store,
     pub engine: Engine,
     pub router: Router,
     pub shutdown: CancellationToken,
@@ -146,15 +148,14 @@ pub fn token(user: &str) -> String {
 pub struct Seed {
     pub workspace: &'static str,
     pub state: State,
-    pub rule: Rule,
     pub update: RunUpdate,
     pub facts: Facts,
 }
 
 impl Seed {
-    pub fn new(workspace: &'static str, state: State, rule: Rule) -> Self {
+    pub fn new(workspace: &'static str, state: State) -> Self {
         let facts = Facts { queued_with_apply_right: true, ..Facts::default() };
-        Self { workspace, state, rule, update: RunUpdate::default(), facts }
+        Self { workspace, state, update: RunUpdate::default(), facts }
     }
 }
 
@@ -190,11 +191,11 @@ impl Seeding {
             created_at: Timestamp::now(),
             configuration_version: None,
         };
-        let run = self.store.create_run(new).await.unwrap();
-        if seed.state == State::Pending {
-            return run;
+        let mut run = self.store.create_run(new).await.unwrap();
+        for event in events_to(seed.facts, |state| state == seed.state).unwrap() {
+            run = self.store.record(happened(run.id, event, seed.update.clone())).await.unwrap();
         }
-        self.store.transition(change(&run, seed.state, seed.rule, seed.update)).await.unwrap()
+        run
     }
 
     /// A run whose plan has changes and waits for a person, with a log of its plan.
@@ -211,7 +212,7 @@ impl Seeding {
             terraform_version: "1.11.4".into(),
         };
         let update = RunUpdate { plan: Some(plan), ..RunUpdate::default() };
-        self.run(Seed { update, ..Seed::new(workspace, State::NeedsConfirmation, Rule::T8) }).await
+        self.run(Seed { update, ..Seed::new(workspace, State::NeedsConfirmation) }).await
     }
 
     /// A run that a soft-mandatory policy stopped.
@@ -224,13 +225,13 @@ impl Seeding {
             counts: PolicyCounts { passed: 2, soft_failed: 1, ..PolicyCounts::default() },
         };
         let update = RunUpdate { policy: Some(policy), ..RunUpdate::default() };
-        self.run(Seed { update, ..Seed::new("guarded", State::PolicyOverride, Rule::T12) }).await
+        self.run(Seed { update, ..Seed::new("guarded", State::PolicyOverride) }).await
     }
 
     pub async fn start(self) -> Server {
         let Self { folder, store, config } = self;
         let parts = Parts {
-            store,
+            store: store.clone(),
             executor: Arc::new(Endless::default()),
             config,
             program: "/bin/false".into(),
@@ -243,16 +244,15 @@ impl Seeding {
         let shutdown = CancellationToken::new();
         let url = Url::parse("https://signalbox.example").unwrap();
         let router = api::router(ApiState::new(engine.clone(), &url, shutdown.clone()).unwrap());
-        Server { engine, router, shutdown, folder }
+        Server { engine, store, router, shutdown, folder }
     }
 }
 
-pub fn change(run: &Run, to: State, rule: Rule, update: RunUpdate) -> RunChange {
-    RunChange {
-        run: run.id,
-        expected_version: run.version,
-        to,
-        rule,
+fn happened(run: RunId, event: Event, update: RunUpdate) -> RunEvent {
+    RunEvent {
+        run,
+        event,
+        creator: WorkspaceRights::NONE,
         by: Actor::System,
         why: None,
         at: Timestamp::now(),
@@ -295,10 +295,9 @@ impl Server {
         std::io::Write::write_all(&mut file, bytes).unwrap();
     }
 
-    /// Changes a run behind the engine's back, as an actor would.
-    pub async fn change(&self, run: RunId, to: State, rule: Rule, update: RunUpdate) -> Run {
-        let run = self.engine.store().run(run).await.unwrap();
-        self.engine.store().transition(change(&run, to, rule, update)).await.unwrap()
+    /// Records something behind the engine's back, as an actor would.
+    pub async fn record(&self, run: RunId, event: Event) -> Run {
+        self.store.record(happened(run, event, RunUpdate::default())).await.unwrap()
     }
 }
 

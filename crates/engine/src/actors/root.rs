@@ -1,28 +1,27 @@
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use lifecycle::slots::Slots;
 use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio::sync::watch;
 
 use super::STOP_GRACE;
 use super::workspaces::Workspaces;
 use crate::context::Context;
-use crate::supervise::{Children, Decision, Ended, Exhausted, Policy, jitter};
+use crate::supervise::{Children, Exhausted, Policy, Restart};
 
 /// The top of the tree. When what is below fails again and again it fails too, and the daemon ends.
 pub(crate) struct Root;
 
-pub(crate) struct RootState {
-    context: Arc<Context>,
-    children: Children<Child>,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Child {
-    Workspaces,
-}
+pub(crate) struct Only;
 
-pub(crate) enum RootMessage {
-    Restart { child: Child, generation: u64 },
+pub(crate) struct RootMessage(Restart<Only>);
+
+impl From<Restart<Only>> for RootMessage {
+    fn from(restart: Restart<Only>) -> Self {
+        Self(restart)
+    }
 }
 
 const POLICY: Policy = Policy {
@@ -35,89 +34,50 @@ const POLICY: Policy = Policy {
 
 impl Actor for Root {
     type Msg = RootMessage;
-    type State = RootState;
-    type Arguments = Arc<Context>;
+    type State = Children<Only, Workspaces>;
+    type Arguments = (Arc<Context>, Arc<watch::Sender<Slots>>);
 
     async fn pre_start(
         &self,
         _myself: ActorRef<Self::Msg>,
-        context: Arc<Context>,
-    ) -> Result<RootState, ActorProcessingErr> {
-        Ok(RootState { context, children: Children::new(POLICY) })
+        arguments: Self::Arguments,
+    ) -> Result<Self::State, ActorProcessingErr> {
+        Ok(Children::new("supervisor of the workspaces", POLICY, move |_, _| (Workspaces, arguments.clone())))
     }
 
     async fn post_start(
         &self,
         myself: ActorRef<Self::Msg>,
-        state: &mut RootState,
+        children: &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
-        start(&myself, state, Child::Workspaces).await
+        children.ensure(&myself, &Only).await.map(drop)
     }
 
     async fn handle(
         &self,
         myself: ActorRef<Self::Msg>,
-        RootMessage::Restart { child, generation }: RootMessage,
-        state: &mut RootState,
+        RootMessage(restart): RootMessage,
+        children: &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
-        if state.children.restart_stands(&child, generation) {
-            start(&myself, state, child).await
-        } else {
-            Ok(())
-        }
+        children.restart(&myself, restart).await
     }
 
     async fn handle_supervisor_evt(
         &self,
         myself: ActorRef<Self::Msg>,
         event: SupervisionEvent,
-        state: &mut RootState,
+        children: &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
-        match state.children.ended(&event, Instant::now(), jitter()) {
-            Some(ended) => decide(&myself, ended),
-            None => Ok(()),
-        }
+        children.ended(&myself, &event).map(drop)
     }
 
     async fn post_stop(
         &self,
         myself: ActorRef<Self::Msg>,
-        _: &mut RootState,
+        _: &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
         // ractor kills the children of an actor that stops: let them stop by themselves first
         myself.get_cell().stop_children_and_wait(None, Some(STOP_GRACE)).await;
         Ok(())
-    }
-}
-
-async fn start(
-    myself: &ActorRef<RootMessage>,
-    state: &mut RootState,
-    child: Child,
-) -> Result<(), ActorProcessingErr> {
-    match Workspaces::spawn_linked(None, Workspaces, state.context.clone(), myself.get_cell()).await {
-        Ok((actor, _)) => {
-            state.children.started(child, actor.get_cell());
-            Ok(())
-        }
-        Err(error) => {
-            decide(myself, state.children.spawn_failed(child, Instant::now(), jitter(), error.to_string()))
-        }
-    }
-}
-
-fn decide(myself: &ActorRef<RootMessage>, ended: Ended<Child>) -> Result<(), ActorProcessingErr> {
-    let Ended { key: child, decision, generation, reason } = ended;
-    match decision {
-        Decision::Restart { after } => {
-            tracing::error!(?child, %reason, ?after, "supervisor failed, it is restarted");
-            myself.send_after(after, move || RootMessage::Restart { child, generation });
-            Ok(())
-        }
-        Decision::Forget => Ok(()),
-        Decision::GiveUp | Decision::Escalate => {
-            tracing::error!(?child, %reason, "supervisor failed again and again");
-            Err(format!("{child:?} failed again and again: {reason}").into())
-        }
     }
 }

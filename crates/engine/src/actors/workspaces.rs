@@ -1,39 +1,72 @@
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lifecycle::id::WorkspaceId;
+use lifecycle::slots::{self, Demand, Slots};
 use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
+use store::Change;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::{broadcast, oneshot, watch};
+use tokio::task::AbortHandle;
 
 use super::STOP_GRACE;
-use super::workspace::{Workspace, WorkspaceMessage};
-use crate::RunDir;
+use super::workspace::{Workspace, WorkspaceArguments, WorkspaceMessage};
+use crate::clean_up::clean_up_after_final_runs;
 use crate::context::Context;
-use crate::supervise::{Children, Decision, Ended, Exhausted, Policy, jitter};
+use crate::supervise::{Children, Exhausted, Policy, Restart};
+use crate::sync_workspaces::sync_workspaces;
 
-/// One actor for each workspace of the configuration, and for each that has a run which is not over. That of a removed
-/// workspace ends when nothing is left to do in it.
+/// Supervises the actors of the workspaces: one for each that has a run which is not over, from the moment at which it has
+/// one. Owns the execution slots.
 ///
-/// Also the reconciler: every few seconds it has each non-final run looked at, so that a lost message, a
-/// crashed actor or a slot that nobody told about costs seconds and nothing else.
+/// Also the reconciler: every few seconds it has each non-final run looked at, so that a lost message or a crashed actor
+/// costs seconds and nothing else.
 pub(crate) struct Workspaces;
 
 pub(crate) struct WorkspacesState {
     context: Arc<Context>,
-    children: Children<WorkspaceId>,
+    children: Children<WorkspaceId, Workspace>,
+    /// Who was asked to reconcile and has not done so yet, and whether it has to once more after that.
+    asked: HashMap<WorkspaceId, bool>,
+    slots: Arc<watch::Sender<Slots>>,
     /// The configuration has changed, and the workspaces are not in line with it yet.
-    configuration_due: bool,
+    sync_due: bool,
+    /// Brings the messages of [`listen`] and [`watch_configuration`].
+    listeners: [AbortHandle; 2],
 }
 
 pub(crate) enum WorkspacesMessage {
+    /// Workspaces or their runs have changed. Who sends it waits until it is handled.
+    Changed(Changes, oneshot::Sender<()>),
     /// Read the configuration again.
     ConfigurationChanged,
     /// Look at every run that is not over.
     Reconcile,
-    Restart {
+    /// The slots that the runs of a workspace need now.
+    Demand {
         workspace: WorkspaceId,
-        generation: u64,
+        demands: Vec<Demand>,
     },
+    Restart(Restart<WorkspaceId>),
+}
+
+/// What has changed since the last message about it.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// Runs of these have changed.
+    runs: BTreeSet<WorkspaceId>,
+    /// These have changed themselves.
+    workspaces: BTreeSet<WorkspaceId>,
+    /// Some changes were missed.
+    missed: bool,
+}
+
+impl From<Restart<WorkspaceId>> for WorkspacesMessage {
+    fn from(restart: Restart<WorkspaceId>) -> Self {
+        Self::Restart(restart)
+    }
 }
 
 const POLICY: Policy = Policy {
@@ -50,15 +83,26 @@ const RECONCILE_EVERY: Duration = Duration::from_secs(2);
 impl Actor for Workspaces {
     type Msg = WorkspacesMessage;
     type State = WorkspacesState;
-    type Arguments = Arc<Context>;
+    type Arguments = (Arc<Context>, Arc<watch::Sender<Slots>>);
 
     async fn pre_start(
         &self,
         myself: ActorRef<Self::Msg>,
-        context: Arc<Context>,
+        (context, slots): Self::Arguments,
     ) -> Result<WorkspacesState, ActorProcessingErr> {
-        context.register_supervisor(myself);
-        Ok(WorkspacesState { context, children: Children::new(POLICY), configuration_due: false })
+        // before anything is read, so that no change falls between
+        let changes = context.store.changes();
+        slots.send_replace(occupied(&context).await?);
+        let listeners = [
+            tokio::spawn(listen(changes, myself.clone())).abort_handle(),
+            tokio::spawn(watch_configuration(context.config.subscribe(), myself.clone())).abort_handle(),
+        ];
+        let of_workspaces = context.clone();
+        let children = Children::new("workspace actor", POLICY, move |workspace: &WorkspaceId, _| {
+            let (context, supervisor) = (of_workspaces.clone(), myself.clone());
+            (Workspace, WorkspaceArguments { context, workspace: *workspace, supervisor })
+        });
+        Ok(WorkspacesState { context, children, asked: HashMap::new(), slots, sync_due: true, listeners })
     }
 
     async fn post_start(
@@ -66,8 +110,7 @@ impl Actor for Workspaces {
         myself: ActorRef<Self::Msg>,
         state: &mut WorkspacesState,
     ) -> Result<(), ActorProcessingErr> {
-        state.configuration_due = true;
-        reconcile(&myself, state).await;
+        state.reconcile(&myself).await?;
         tokio::spawn(clean_up_after_final_runs(state.context.clone()));
         Ok(())
     }
@@ -79,21 +122,32 @@ impl Actor for Workspaces {
         state: &mut WorkspacesState,
     ) -> Result<(), ActorProcessingErr> {
         match message {
+            WorkspacesMessage::Changed(changes, handled) => {
+                state.route(&myself, changes).await?;
+                // whoever waited for it may be gone with its supervisor
+                let _ = handled.send(());
+                Ok(())
+            }
             WorkspacesMessage::ConfigurationChanged => {
-                state.configuration_due = true;
-                configure(&myself, state).await;
+                state.sync_due = true;
+                state.sync().await;
+                let limit = state.context.config().server.max_concurrent_runs;
+                let granted = state.change_slots(|slots| slots.set_limit(limit));
+                state.grant(granted);
                 Ok(())
             }
-            WorkspacesMessage::Reconcile => {
-                reconcile(&myself, state).await;
-                Ok(())
-            }
-            WorkspacesMessage::Restart { workspace, generation } => {
-                if state.children.restart_stands(&workspace, generation) {
-                    start(&myself, state, workspace).await;
+            WorkspacesMessage::Reconcile => state.reconcile(&myself).await,
+            WorkspacesMessage::Demand { workspace, demands } => {
+                let mut granted = state.change_slots(|slots| slots.set(workspace, &demands));
+                // again, should it have missed it the first time
+                granted.insert(workspace);
+                state.grant(granted);
+                if state.asked.remove(&workspace) == Some(true) {
+                    state.request(workspace);
                 }
                 Ok(())
             }
+            WorkspacesMessage::Restart(restart) => state.children.restart(&myself, restart).await,
         }
     }
 
@@ -103,12 +157,17 @@ impl Actor for Workspaces {
         event: SupervisionEvent,
         state: &mut WorkspacesState,
     ) -> Result<(), ActorProcessingErr> {
-        if let Some(ended) = state.children.ended(&event, Instant::now(), jitter()) {
-            // a workspace that came back just as its actor ended gets another one
-            state.configuration_due |= ended.decision == Decision::Forget;
-            decide(&myself, ended);
+        let Some(idle) = state.children.ended(&myself, &event)? else { return Ok(()) };
+        state.asked.remove(&idle);
+        // what came while it was about to end was for nobody
+        match state.context.store.queue(idle).await {
+            Ok(entries) if entries.is_empty() => Ok(()),
+            Ok(_) => state.wake(&myself, idle).await,
+            Err(error) => {
+                tracing::error!(workspace = %idle, %error, "the queue can't be read; trying again");
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     async fn post_stop(
@@ -121,104 +180,165 @@ impl Actor for Workspaces {
     }
 }
 
-/// Sees that each workspace of the configuration, and no other, has an actor.
-async fn configure(myself: &ActorRef<WorkspacesMessage>, state: &mut WorkspacesState) {
-    match bring_in_line(&state.context).await {
-        Ok(configured) => {
-            state.configuration_due = false;
-            for workspace in configured {
-                ensure(myself, state, workspace).await;
+impl Drop for WorkspacesState {
+    fn drop(&mut self) {
+        self.listeners.iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl WorkspacesState {
+    async fn reconcile(&mut self, myself: &ActorRef<WorkspacesMessage>) -> Result<(), ActorProcessingErr> {
+        if self.sync_due {
+            self.sync().await;
+        }
+        self.wake_busy(myself).await?;
+        myself.send_after(RECONCILE_EVERY, || WorkspacesMessage::Reconcile);
+        Ok(())
+    }
+
+    async fn wake_busy(&mut self, myself: &ActorRef<WorkspacesMessage>) -> Result<(), ActorProcessingErr> {
+        match self.context.store.busy_workspaces().await {
+            Ok(workspaces) => {
+                for workspace in workspaces {
+                    self.wake(myself, workspace).await?;
+                }
+            }
+            Err(error) => tracing::error!(%error, "runs can't be read; trying again"),
+        }
+        Ok(())
+    }
+
+    /// Brings the workspaces in line with the configuration.
+    async fn sync(&mut self) {
+        match sync_workspaces(&self.context).await {
+            Ok(()) => self.sync_due = false,
+            // what is there works on; the reconciler tries again
+            Err(error) => tracing::error!(%error, "the configuration can't be taken over yet; trying again"),
+        }
+    }
+
+    async fn route(
+        &mut self,
+        myself: &ActorRef<WorkspacesMessage>,
+        Changes { runs, workspaces, missed }: Changes,
+    ) -> Result<(), ActorProcessingErr> {
+        if missed {
+            self.wake_busy(myself).await?;
+        }
+        for workspace in runs {
+            self.wake(myself, workspace).await?;
+        }
+        // one without an actor has nothing that could go on
+        workspaces.into_iter().for_each(|workspace| self.request(workspace));
+        Ok(())
+    }
+
+    /// Sees that the workspace has an actor, and has it reconcile.
+    async fn wake(
+        &mut self,
+        myself: &ActorRef<WorkspacesMessage>,
+        workspace: WorkspaceId,
+    ) -> Result<(), ActorProcessingErr> {
+        if self.children.get(&workspace).is_some() {
+            self.request(workspace);
+        } else {
+            // it begins with that
+            self.children.ensure(myself, &workspace).await?;
+        }
+        Ok(())
+    }
+
+    /// Has the workspace's actor reconcile, if there is one. However often that is asked for before it does, it does so
+    /// once more at most.
+    fn request(&mut self, workspace: WorkspaceId) {
+        let Some(actor) = self.children.get(&workspace) else { return };
+        match self.asked.entry(workspace) {
+            Entry::Occupied(mut again) => *again.get_mut() = true,
+            Entry::Vacant(asked) => {
+                asked.insert(false);
+                // one that has just ended is started again if there is something to do
+                let _ = actor.send_message(WorkspaceMessage::Reconcile);
             }
         }
-        // what is there works on; the reconciler tries again
-        Err(error) => tracing::error!(%error, "the configuration can't be taken over yet; trying again"),
     }
-}
 
-/// Brings the workspaces of the store in line with the configuration. Returns those that are configured.
-pub(crate) async fn bring_in_line(context: &Context) -> Result<BTreeSet<WorkspaceId>, store::Error> {
-    let config = context.config();
-    let now = context.now();
-    // together, since the store writes what waits together in one transaction
-    let ensured = config.workspaces.values().map(async |settings| {
-        let workspace = context.store.ensure_workspace(&settings.name, now).await?;
-        let access = settings.access.iter().map(|(team, level)| (team.clone(), *level)).collect();
-        if workspace.access != access {
-            context.store.set_access(workspace.id, access).await?;
-        }
-        Ok::<_, store::Error>(workspace.id)
-    });
-    let configured: BTreeSet<WorkspaceId> =
-        futures::future::try_join_all(ensured).await?.into_iter().collect();
-    for workspace in context.store.workspaces().await? {
-        if workspace.removed_at.is_none() && !configured.contains(&workspace.id) {
-            tracing::info!(workspace = %workspace.name, "removed from the configuration");
-            context.store.mark_removed(workspace.id, now).await?;
-            context.hint(workspace.id);
-        }
+    fn change_slots(
+        &self,
+        change: impl FnOnce(&mut Slots) -> BTreeSet<WorkspaceId>,
+    ) -> BTreeSet<WorkspaceId> {
+        let mut granted = BTreeSet::new();
+        self.slots.send_modify(|slots| granted = change(slots));
+        granted
     }
-    Ok(configured)
-}
 
-async fn reconcile(myself: &ActorRef<WorkspacesMessage>, state: &mut WorkspacesState) {
-    if state.configuration_due {
-        configure(myself, state).await;
-    }
-    match state.context.store.busy_workspaces().await {
-        Ok(workspaces) => {
-            for workspace in workspaces {
-                ensure(myself, state, workspace).await;
+    /// Tells workspaces which of their runs have a slot and do not use it yet.
+    fn grant(&self, workspaces: BTreeSet<WorkspaceId>) {
+        for workspace in workspaces {
+            let runs = self.slots.borrow().granted(workspace);
+            if let (false, Some(actor)) = (runs.is_empty(), self.children.get(&workspace)) {
+                let _ = actor.send_message(WorkspaceMessage::Granted(runs));
             }
         }
-        Err(error) => tracing::error!(%error, "runs can't be read; trying again"),
     }
-    myself.send_after(RECONCILE_EVERY, || WorkspacesMessage::Reconcile);
 }
 
-/// Sees that the workspace has an actor, and tells it to look.
-async fn ensure(myself: &ActorRef<WorkspacesMessage>, state: &mut WorkspacesState, workspace: WorkspaceId) {
-    match state.children.cell(&workspace) {
-        Some(cell) => {
-            let _ = cell.send_message(WorkspaceMessage::Look);
+/// The slots as they are when nothing was told yet: what executes has one, before anything else may start.
+async fn occupied(context: &Context) -> Result<Slots, store::Error> {
+    let mut slots = Slots::new(context.config().server.max_concurrent_runs);
+    let mut entries: HashMap<WorkspaceId, Vec<_>> = HashMap::new();
+    for run in context.store.non_final_runs().await? {
+        entries.entry(run.workspace).or_default().push(run.entry());
+    }
+    for (workspace, entries) in entries {
+        let mut demands = slots::demands(&entries, &[]);
+        demands.retain(|demand| demand.executing);
+        slots.set(workspace, &demands);
+    }
+    Ok(slots)
+}
+
+/// Brings what was committed to the supervisor, which is the one way for it to hear of that. What comes while a message
+/// waits to be handled is one message more, however much it is.
+async fn listen(mut changes: broadcast::Receiver<Change>, supervisor: ActorRef<WorkspacesMessage>) {
+    loop {
+        let mut changed = Changes::default();
+        match changes.recv().await {
+            Ok(change) => changed.add(change),
+            Err(RecvError::Lagged(_)) => changed.missed = true,
+            Err(RecvError::Closed) => return,
         }
-        None if state.children.contains(&workspace) => {} // about to be restarted
-        None => start(myself, state, workspace).await,
-    }
-}
-
-async fn start(myself: &ActorRef<WorkspacesMessage>, state: &mut WorkspacesState, workspace: WorkspaceId) {
-    let arguments = (state.context.clone(), workspace);
-    match Workspace::spawn_linked(None, Workspace, arguments, myself.get_cell()).await {
-        Ok((actor, _)) => state.children.started(workspace, actor.get_cell()),
-        Err(error) => decide(
-            myself,
-            state.children.spawn_failed(workspace, Instant::now(), jitter(), error.to_string()),
-        ),
-    }
-}
-
-fn decide(myself: &ActorRef<WorkspacesMessage>, ended: Ended<WorkspaceId>) {
-    let Ended { key: workspace, decision, generation, reason } = ended;
-    if let Decision::Restart { after } = decision {
-        tracing::error!(%workspace, %reason, ?after, "workspace actor failed, it is restarted");
-        myself.send_after(after, move || WorkspacesMessage::Restart { workspace, generation });
-    }
-}
-
-/// A daemon that died between a run's end and the cleaning up after it left files with secrets behind.
-async fn clean_up_after_final_runs(context: Arc<Context>) {
-    let Ok(entries) = std::fs::read_dir(context.data_dir.join("runs")) else { return };
-    for entry in entries.flatten() {
-        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        if RunDir::new(&context.data_dir, id).is_clean() {
-            continue;
+        loop {
+            match changes.try_recv() {
+                Ok(change) => changed.add(change),
+                Err(TryRecvError::Lagged(_)) => changed.missed = true,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
         }
-        let run = match context.store.run(id).await {
-            Ok(run) if run.state.is_final() => run,
-            _ => continue,
+        let (handled, done) = oneshot::channel();
+        if supervisor.send_message(WorkspacesMessage::Changed(changed, handled)).is_err() {
+            return;
+        }
+        // one that failed in it is restarted, and reads everything then
+        let _ = done.await;
+    }
+}
+
+impl Changes {
+    fn add(&mut self, change: Change) {
+        match change {
+            Change::Run { workspace, .. } => self.runs.insert(workspace),
+            Change::Workspace { id } => self.workspaces.insert(id),
         };
-        if let Err(error) = RunDir::clean_up_after(&context.data_dir, run).await {
-            tracing::warn!(run = %id, %error, "can't clean up after the run");
+    }
+}
+
+async fn watch_configuration(
+    mut config: watch::Receiver<Arc<config::Config>>,
+    supervisor: ActorRef<WorkspacesMessage>,
+) {
+    while config.changed().await.is_ok() {
+        if supervisor.send_message(WorkspacesMessage::ConfigurationChanged).is_err() {
+            return;
         }
     }
 }

@@ -129,6 +129,6 @@ impl Daemon {
         if tokio::time::timeout(patience, all).await.is_err() {
             tracing::warn!("not everything has stopped within {patience:?}; leaving all the same");
         }
-        self.engine.store().clone().close().await;
+        self.engine.close().await;
     }
 }

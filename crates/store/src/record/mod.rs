@@ -11,7 +11,7 @@ pub use configuration::{
 };
 pub use journal::{Actor, JournalEntry};
 pub use run::{
-    Cancel, NewRun, Operation, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunChange, RunFilter,
+    Cancel, NewRun, Operation, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter,
     RunOptions, RunUpdate, RunVariable,
 };
 pub use state_version::{NewStateVersion, StateVersion};

@@ -3,7 +3,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, RunId, WorkspaceId};
-use lifecycle::{Facts, PolicyOutcome, Rule, Stage, State, queue};
+use lifecycle::{Event, Facts, PolicyOutcome, Stage, State, WorkspaceRights, queue};
 use serde::{Deserialize, Serialize};
 
 use super::Actor;
@@ -244,18 +244,17 @@ pub struct NewRun {
     pub configuration_version: Option<ConfigurationVersionId>,
 }
 
-/// A change of a run's state, as [`lifecycle::step`](fn@lifecycle::step) allowed it.
+/// Something that happened to a run. What it makes of the run's state is decided by [`lifecycle::step`](fn@lifecycle::step)
+/// when it is recorded, and by nobody else: there is no way to name a state here.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunChange {
+pub struct RunEvent {
     /// Which run.
     pub run: RunId,
-    /// The [`Run::version`] that the decision was based on.
-    pub expected_version: i64,
-    /// The new state.
-    pub to: State,
-    /// The row of the table that allows it.
-    pub rule: Rule,
-    /// Who.
+    /// What happened. Whether the time before a force-cancel is over is read from the run's record.
+    pub event: Event,
+    /// What who queued the run may do in its workspace now: whether its plan is applied by itself depends on that.
+    pub creator: WorkspaceRights,
+    /// Who did it.
     pub by: Actor,
     /// A person's comment, or the reason in words.
     pub why: Option<String>,
@@ -268,8 +267,8 @@ pub struct RunChange {
 /// New values of a run's other fields; `None` leaves a field as it is.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunUpdate {
-    /// See [`Run::cancel`].
-    pub cancel: Option<Cancel>,
+    /// From when on the run may be force-cancelled, when a person cancels it. See [`Run::cancel`].
+    pub force_cancel_from: Option<Timestamp>,
     /// See [`Run::plan`].
     pub plan: Option<PlanSummary>,
     /// See [`Run::configuration_version`].

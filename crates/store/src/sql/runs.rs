@@ -171,9 +171,8 @@ pub(crate) async fn insert(db: &mut SqliteConnection, run: &Run) -> Result<Run, 
     Ok(Run { seq: row.try_get("seq")?, ..run.clone() })
 }
 
-/// Writes a changed run down. False: it was not at the version before this one, or is over, and nothing
-/// was changed.
-pub(crate) async fn update(db: &mut SqliteConnection, run: &Run) -> Result<bool, Error> {
+/// Writes a changed run down, over the version before this one.
+pub(crate) async fn update(db: &mut SqliteConnection, run: &Run) -> Result<(), Error> {
     let query = sqlx::query(
         "UPDATE runs SET version = ?, state = ?, final = ?, holds = ?, confirmed_by = ?, updated_at = ?, \
          state_changed_at = ?, status_timestamps = ?, cancel = ?, plan = ?, configuration_version = ?, error = ?, \
@@ -181,7 +180,14 @@ pub(crate) async fn update(db: &mut SqliteConnection, run: &Run) -> Result<bool,
          WHERE id = ? AND version = ? AND final = 0",
     );
     let done = bind_changing(query, run)?.bind(run.id.to_string()).bind(run.version - 1).execute(db).await?;
-    Ok(done.rows_affected() == 1)
+    match done.rows_affected() {
+        1 => Ok(()),
+        // it was read in this very transaction: somebody writes to the database beside its one writer
+        _ => Err(Error::damaged(
+            run.id,
+            "it changed while it was written: something else writes to the database",
+        )),
+    }
 }
 
 type Statement<'q> = sqlx::query::Query<'q, Sqlite, SqliteArguments>;

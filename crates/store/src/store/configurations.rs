@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 
-use super::{Change, Store};
+use super::{Change, Records, Store};
 use crate::record::{
     ConfigurationResult, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion, Page,
     PageRequest,
@@ -58,7 +58,9 @@ impl Store {
         })
         .await
     }
+}
 
+impl Records {
     /// The configuration version with this id.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ mod runs;
 mod states;
 mod workspaces;
 
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use sqlx::sqlite::SqlitePool;
 use sqlx::{Sqlite, Transaction};
 use tokio::sync::broadcast;
 
-use crate::blobs::Blobs;
+use crate::blobs::{BlobStore, Blobs};
 use crate::data_dir::DataDir;
 use crate::writer::{Job, Tx, Writer};
 use crate::{Error, sql};
@@ -39,19 +40,40 @@ pub enum Change {
     },
 }
 
-/// The records of one data directory. Clones are cheap and share everything.
+/// The records of one data directory, for reading: a handle that can't write. Clones are cheap and share everything.
 #[derive(Clone)]
-pub struct Store {
+pub struct Records {
     readers: SqlitePool,
-    writer: Writer,
     changes: broadcast::Sender<Change>,
     blobs: Blobs,
     path: Arc<Path>,
 }
 
+/// The records of one data directory, for reading and writing. Clones are cheap and share everything.
+#[derive(Clone)]
+pub struct Store {
+    records: Records,
+    writer: Writer,
+    blobs: BlobStore,
+}
+
+impl Deref for Store {
+    type Target = Records;
+
+    fn deref(&self) -> &Records {
+        &self.records
+    }
+}
+
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").field("data_dir", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Records").field("data_dir", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -66,7 +88,7 @@ impl Store {
     pub async fn open(data_dir: impl AsRef<Path>) -> Result<Self, Error> {
         let data_dir = data_dir.as_ref().to_owned();
         let data_dir = Arc::new(crate::blocking(move || DataDir::claim(&data_dir)).await?);
-        let blobs = Blobs::new(data_dir.blobs());
+        let blobs = BlobStore::new(data_dir.blobs());
         let path = data_dir.path().into();
         let database = data_dir.database();
         let mut db = sql::writer(&database).await?;
@@ -78,17 +100,41 @@ impl Store {
         let readers = sql::reader_pool(&database);
         let (changes, _) = broadcast::channel(CHANGES_KEPT);
         let writer = Writer::start(db, changes.clone(), data_dir);
-        Ok(Self { readers, writer, changes, blobs, path })
+        let records = Records { readers, changes, blobs: blobs.reader().clone(), path };
+        Ok(Self { records, writer, blobs })
     }
 
     /// Waits until every write that was begun is done, closes the database and frees the data directory.
     /// Other clones answer [`Error::Closed`] from now on. A store that is dropped instead does the same
     /// a little later.
     pub async fn close(self) {
-        self.readers.close().await;
+        self.records.readers.close().await;
         self.writer.close().await;
     }
 
+    /// The same, for who only reads.
+    pub const fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// Files that are named by their content.
+    pub const fn blobs(&self) -> &BlobStore {
+        &self.blobs
+    }
+
+    /// Carries out one write. It goes to its end even if the caller stops waiting for it, so that a
+    /// client that hangs up can't undo or hide what it asked for.
+    async fn write<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> Job<'t, Result<T, E>> + Send + 'static,
+    {
+        self.writer.write(work).await
+    }
+}
+
+impl Records {
     /// Where it keeps its files.
     pub fn data_dir(&self) -> &Path {
         &self.path
@@ -115,17 +161,6 @@ impl Store {
     /// For statements that have to see the same moment.
     async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>, Error> {
         Ok(self.readers.begin().await?)
-    }
-
-    /// Carries out one write. It goes to its end even if the caller stops waiting for it, so that a
-    /// client that hangs up can't undo or hide what it asked for.
-    async fn write<T, E, F>(&self, work: F) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> Job<'t, Result<T, E>> + Send + 'static,
-    {
-        self.writer.write(work).await
     }
 }
 

@@ -3,10 +3,9 @@ use std::collections::HashMap;
 use lifecycle::id::{RunEventId, RunId, WorkspaceId};
 use lifecycle::{Rule, State, queue};
 
-use super::{Change, Store};
-use crate::record::{Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunChange, RunFilter};
-use crate::writer::Tx;
-use crate::{Error, TransitionError, sql, transition};
+use super::{Change, Records, Store};
+use crate::record::{Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunEvent, RunFilter};
+use crate::{Error, RecordError, sql, transition};
 
 impl Store {
     /// Queues a run: it gets its place in the queue and the first row of its journal.
@@ -37,35 +36,38 @@ impl Store {
         .await
     }
 
-    /// Changes a run's state: record, timestamps and journal together, if the run is still as it was when
-    /// the decision was made.
+    /// Records what happened to a run: [`lifecycle::step`](fn@lifecycle::step) says what it makes of the state, inside of
+    /// the write, so that no decision is older than what it decides about. Record, timestamps and journal change together.
     ///
-    /// A start (T1) is also held against the queue and the workspace's lock, in the same transaction.
+    /// A start (T1) is also held against the queue and the workspace's lock.
     ///
     /// # Errors
-    /// [`TransitionError`]: nothing was changed.
-    pub async fn transition(&self, change: RunChange) -> Result<Run, TransitionError> {
+    /// [`RecordError`]: nothing was changed.
+    pub async fn record(&self, happened: RunEvent) -> Result<Run, RecordError> {
         self.write(move |tx| {
             Box::pin(async move {
-                let run = changeable(tx, change.run, change.expected_version).await?;
-                if change.rule == Rule::T1 {
+                let run = sql::runs::by_id(tx.sql(), happened.run).await?;
+                let from = run.state;
+                let (run, rule) = transition::after(run, &happened)?;
+                if rule == Rule::T1 {
                     let entries = sql::runs::queue(tx.sql(), run.workspace).await?;
                     let locked = sql::workspaces::by_id(tx.sql(), run.workspace).await?.lock.is_some();
                     if !queue::startable(&entries, locked).contains(&run.id) {
-                        return Err(TransitionError::NotItsTurn(run.id));
+                        return Err(RecordError::NotItsTurn(run.id));
                     }
                 }
-                let RunChange { to, rule, by, why, at, update, .. } = change;
-                let from = run.state;
-                let run = transition::changed(run, to, rule, &by, at, update);
-                save(tx, &run).await?;
+                sql::runs::update(tx.sql(), &run).await?;
+                let RunEvent { by, why, .. } = happened;
                 sql::journal::insert(tx.sql(), &run, by, Some(from), Some(rule), why).await?;
+                tx.changed(Change::Run { workspace: run.workspace, run: run.id });
                 Ok(run)
             })
         })
         .await
     }
+}
 
+impl Records {
     /// The run with this id.
     ///
     /// # Errors
@@ -165,27 +167,4 @@ impl Store {
     pub async fn journal_after(&self, seq: i64, limit: u32) -> Result<Vec<JournalEntry>, Error> {
         sql::journal::after(&mut *self.reader().await?, seq, limit).await
     }
-}
-
-/// The run, if it may be changed by somebody who saw this version of it.
-async fn changeable(tx: &mut Tx, id: RunId, expected: i64) -> Result<Run, TransitionError> {
-    let run = sql::runs::by_id(tx.sql(), id).await?;
-    if run.state.is_final() {
-        return Err(TransitionError::Final { run: id, state: run.state });
-    }
-    if run.version != expected {
-        return Err(TransitionError::Moved { run: id, expected, actual: run.version });
-    }
-    Ok(run)
-}
-
-async fn save(tx: &mut Tx, run: &Run) -> Result<(), TransitionError> {
-    if !sql::runs::update(tx.sql(), run).await? {
-        // with one writer this can't be; with several it is the same as a version that was seen to differ
-        let expected = run.version - 1;
-        let actual = sql::runs::by_id(tx.sql(), run.id).await?.version;
-        return Err(TransitionError::Moved { run: run.id, expected, actual });
-    }
-    tx.changed(Change::Run { workspace: run.workspace, run: run.id });
-    Ok(())
 }

@@ -1,7 +1,7 @@
 use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
 use lifecycle::queue;
 
-use super::{Change, Store};
+use super::{Change, Records, Store};
 use crate::record::{Lock, NewStateVersion, Page, PageRequest, StateVersion};
 use crate::state_file::{Succession, forced_succession, succession};
 use crate::writer::Tx;
@@ -59,7 +59,9 @@ impl Store {
         })
         .await
     }
+}
 
+impl Records {
     /// The workspace's current state, if it has one.
     ///
     /// # Errors

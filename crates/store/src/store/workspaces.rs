@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use lifecycle::id::WorkspaceId;
 use lifecycle::{AccessLevel, queue};
 
-use super::{Change, Store};
+use super::{Change, Records, Store};
 use crate::record::{Lock, Workspace};
 use crate::{Error, LockError, sql};
 
@@ -70,30 +70,6 @@ impl Store {
             })
         })
         .await
-    }
-
-    /// All workspaces by name, with those that were removed.
-    ///
-    /// # Errors
-    /// [`Error`] of the database.
-    pub async fn workspaces(&self) -> Result<Vec<Workspace>, Error> {
-        sql::workspaces::all(&mut *self.reader().await?).await
-    }
-
-    /// The workspace with this id.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error`] of the database.
-    pub async fn workspace(&self, id: WorkspaceId) -> Result<Workspace, Error> {
-        sql::workspaces::by_id(&mut *self.reader().await?, id).await
-    }
-
-    /// The workspace of this name, if it was ever seen.
-    ///
-    /// # Errors
-    /// [`Error`] of the database.
-    pub async fn workspace_by_name(&self, name: &str) -> Result<Option<Workspace>, Error> {
-        sql::workspaces::by_name(&mut *self.reader().await?, name).await
     }
 
     /// Locks the workspace. That nobody and no run holds it is checked in the same transaction.
@@ -183,5 +159,31 @@ impl Store {
             })
         })
         .await
+    }
+}
+
+impl Records {
+    /// All workspaces by name, with those that were removed.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn workspaces(&self) -> Result<Vec<Workspace>, Error> {
+        sql::workspaces::all(&mut *self.reader().await?).await
+    }
+
+    /// The workspace with this id.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn workspace(&self, id: WorkspaceId) -> Result<Workspace, Error> {
+        sql::workspaces::by_id(&mut *self.reader().await?, id).await
+    }
+
+    /// The workspace of this name, if it was ever seen.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn workspace_by_name(&self, name: &str) -> Result<Option<Workspace>, Error> {
+        sql::workspaces::by_name(&mut *self.reader().await?, name).await
     }
 }

@@ -7,7 +7,7 @@ use store::{
     RunFilter, RunOptions, Store, Workspace,
 };
 
-use super::{TO_CONFIRMATION, at, feed, finished, new_run, queued, queued_plan_only, through, workspace};
+use super::{TO_CONFIRMATION, at, finished, new_run, queued, queued_plan_only, record, through, workspace};
 
 pub(crate) async fn runs_queued_at_once_get_one_order(store: Store) {
     let workspaces = [workspace(&store, "a").await, workspace(&store, "b").await];
@@ -41,8 +41,8 @@ pub(crate) async fn runs_that_are_over_leave_the_queue(store: Store) {
         queued_plan_only(&store, &network).await,
         queued(&store, &network).await,
     ];
-    feed(&store, &second, Event::Cancel).await.unwrap();
-    let first = feed(&store, &first, Event::Start).await.unwrap();
+    record(&store, &second, Event::Cancel).await.unwrap();
+    let first = record(&store, &first, Event::Start).await.unwrap();
     assert_eq!(store.queue(network.id).await.unwrap(), [first.entry(), third.entry()]);
     assert_eq!(store.non_final_runs().await.unwrap(), [first, third]);
     let counts = HashMap::from([
@@ -66,12 +66,12 @@ pub(crate) async fn the_current_run_holds_the_workspace_or_is_the_newest_final(s
     assert_eq!(current().await, Some(first.id), "the first that waits, when there is nothing else");
     let first = through(&store, &first, &TO_CONFIRMATION).await;
     assert_eq!((current().await, latest().await), (Some(first.id), None));
-    feed(&store, &first, Event::Discard).await.unwrap();
+    record(&store, &first, Event::Discard).await.unwrap();
     assert_eq!((current().await, latest().await), (Some(first.id), Some(first.id)), "nobody holds it");
 
     let third = queued(&store, &network).await;
-    feed(&store, &third, Event::Discard).await.unwrap();
-    feed(&store, &speculative, Event::Discard).await.unwrap();
+    record(&store, &third, Event::Discard).await.unwrap();
+    record(&store, &speculative, Event::Discard).await.unwrap();
     assert_eq!(
         (current().await, latest().await),
         (Some(third.id), Some(third.id)),
@@ -122,7 +122,7 @@ pub(crate) async fn runs_are_found_by_each_filter_alone_and_together(store: Stor
     for new in news {
         ids.push(store.create_run(new).await.unwrap().id);
     }
-    feed(&store, &store.run(ids[0]).await.unwrap(), Event::Discard).await.unwrap();
+    record(&store, &store.run(ids[0]).await.unwrap(), Event::Discard).await.unwrap();
 
     let all = RunFilter::default();
     let some = |operation| RunFilter { operations: Some(vec![operation]), ..RunFilter::default() };

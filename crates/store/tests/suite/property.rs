@@ -3,18 +3,18 @@
 use std::cell::Cell;
 
 use lifecycle::id::RunId;
-use lifecycle::{Event, Facts, Rule, Stage, State, queue, step};
+use lifecycle::{Event, Facts, Rule, State, WorkspaceRights, queue, step};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use store::{Actor, Lock, LockError, Run, RunChange, RunUpdate, Store, TransitionError, Workspace};
+use store::{Actor, Lock, LockError, RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
 
 use super::{at, new_run};
 
 #[derive(Debug, Clone)]
 enum Act {
     Queue { workspace: usize, facts: Facts },
-    Feed { run: prop::sample::Index, event: prop::sample::Index, stale: bool },
+    Record { run: prop::sample::Index, event: prop::sample::Index },
     Lock { workspace: usize },
     Unlock { workspace: usize },
 }
@@ -36,8 +36,8 @@ fn facts() -> impl Strategy<Value = Facts> {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         5 => (0..WORKSPACES, facts()).prop_map(|(workspace, facts)| Act::Queue { workspace, facts }),
-        24 => (any::<prop::sample::Index>(), any::<prop::sample::Index>(), prop::bool::weighted(0.1))
-            .prop_map(|(run, event, stale)| Act::Feed { run, event, stale }),
+        24 => (any::<prop::sample::Index>(), any::<prop::sample::Index>())
+            .prop_map(|(run, event)| Act::Record { run, event }),
         1 => (0..WORKSPACES).prop_map(|workspace| Act::Lock { workspace }),
         3 => (0..WORKSPACES).prop_map(|workspace| Act::Unlock { workspace }),
     ]
@@ -90,12 +90,12 @@ async fn play(store: &Store, round: u32, acts: &[Act]) -> u32 {
                 let told = (None, State::Pending, None, Actor::User("ada".into()));
                 model.runs.push((run, std::vec![told]));
             }
-            Act::Feed { run, event, stale } if !model.runs.is_empty() => {
+            Act::Record { run, event } if !model.runs.is_empty() => {
                 let chosen = run.index(model.runs.len());
-                let event = legal(&model.runs[chosen].0, event);
-                starts += u32::from(feed(store, &workspaces, &mut model, chosen, event, *stale, now).await);
+                let event = likely(&model.runs[chosen].0, event);
+                starts += u32::from(record(store, &workspaces, &mut model, chosen, event, now).await);
             }
-            Act::Feed { .. } => {}
+            Act::Record { .. } => {}
             Act::Lock { workspace } => lock(store, &workspaces, &mut model, *workspace).await,
             Act::Unlock { workspace } => {
                 let unlocked = store.force_unlock_workspace(workspaces[*workspace].id, now).await;
@@ -107,46 +107,35 @@ async fn play(store: &Store, round: u32, acts: &[Act]) -> u32 {
     starts
 }
 
-/// One of the events that may happen to the run; none when it is over.
-fn legal(run: &Run, choice: &prop::sample::Index) -> Option<Event> {
-    let legal: Vec<_> =
-        Event::all().into_iter().filter(|event| step(run.state, run.facts, *event).is_ok()).collect();
-    (!legal.is_empty()).then(|| *choice.get(&legal))
+/// One of the events that may happen to the run, or any other now and then.
+fn likely(run: &Run, choice: &prop::sample::Index) -> Event {
+    let all = Event::all();
+    let legal = all.iter().filter(|event| step(run.state, run.facts, **event).is_ok());
+    let twelve_times: Vec<_> =
+        legal.flat_map(|event| std::iter::repeat_n(*event, 12)).chain(all.clone()).collect();
+    *choice.get(&twelve_times)
 }
 
 /// True: the run started.
-async fn feed(
+async fn record(
     store: &Store,
     workspaces: &[Workspace],
     model: &mut Model,
     chosen: usize,
-    event: Option<Event>,
-    stale: bool,
+    event: Event,
     now: jiff::Timestamp,
 ) -> bool {
     let run = model.runs[chosen].0.clone();
-    let Some(event) = event else {
-        let change = RunChange {
-            run: run.id,
-            expected_version: run.version,
-            to: State::Discarded(Stage::Plan),
-            rule: Rule::T10,
-            by: Actor::System,
-            why: None,
-            at: now,
-            update: RunUpdate::default(),
-        };
-        let refused = store.transition(change).await;
-        assert_eq!(refused, Err(TransitionError::Final { run: run.id, state: run.state }));
-        return false;
+    // nobody cancels with a time after which it may be forced
+    let expected = match event {
+        Event::ForceCancel { .. } => step(run.state, run.facts, Event::ForceCancel { cool_off_over: false }),
+        event => step(run.state, run.facts, event),
     };
-    let transition = step(run.state, run.facts, event).unwrap();
     let by = if event.is_action() { Actor::User("grace".into()) } else { Actor::System };
-    let change = RunChange {
+    let happened = RunEvent {
         run: run.id,
-        expected_version: run.version - i64::from(stale),
-        to: transition.to,
-        rule: transition.rule,
+        event,
+        creator: WorkspaceRights::OWNER,
         by: by.clone(),
         why: Some(event.name().into()),
         at: now,
@@ -155,9 +144,8 @@ async fn feed(
     let place = workspaces.iter().position(|workspace| workspace.id == run.workspace).unwrap();
     let entries = model.entries(&workspaces[place]);
     let may_start = queue::startable(&entries, model.locked[place]).contains(&run.id);
-    match store.transition(change).await {
-        Ok(changed) => {
-            assert!(!stale);
+    match (store.record(happened).await, expected) {
+        (Ok(changed), Ok(transition)) => {
             assert!(transition.rule != Rule::T1 || may_start);
             assert_eq!((changed.state, changed.version), (transition.to, run.version + 1));
             assert_eq!((changed.state_changed_at, changed.updated_at), (now, now));
@@ -166,15 +154,15 @@ async fn feed(
             *kept = changed;
             transition.rule == Rule::T1
         }
-        Err(TransitionError::Moved { expected, actual, .. }) => {
-            assert!(stale && expected == run.version - 1 && actual == run.version);
-            false
-        }
-        Err(TransitionError::NotItsTurn(_)) => {
+        (Err(RecordError::NotItsTurn(_)), Ok(transition)) => {
             assert!(transition.rule == Rule::T1 && !may_start);
             false
         }
-        Err(other) => panic!("{other}"),
+        (Err(RecordError::Illegal(illegal)), Err(expected)) => {
+            assert_eq!(illegal, expected);
+            false
+        }
+        (recorded, expected) => panic!("{recorded:?}, and not {expected:?}"),
     }
 }
 

@@ -2,14 +2,14 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use lifecycle::id::{RunEventId, RunId, WorkspaceId};
-use lifecycle::{Event, Execution, Facts, PlanOutcome, PolicyOutcome, Rule, Stage, State, Work};
+use lifecycle::{Event, Execution, Facts, Illegal, PlanOutcome, PolicyOutcome, Rule, Stage, State, Work};
 use store::{
     Actor, Cancel, Change, Digest, Error, Lock, NewConfigurationVersion, NewRun, PlanSummary,
-    PolicyCheckRecord, PolicyCounts, RunChange, RunOptions, RunUpdate, RunVariable, Store, TransitionError,
+    PolicyCheckRecord, PolicyCounts, RecordError, RunEvent, RunOptions, RunUpdate, RunVariable, Store,
 };
 
 use super::{
-    TO_CONFIRMATION, TO_NO_CHANGES, at, change, feed, finished, new_run, queued, queued_plan_only, through,
+    TO_CONFIRMATION, TO_NO_CHANGES, at, event, finished, new_run, queued, queued_plan_only, record, through,
     workspace,
 };
 
@@ -58,22 +58,20 @@ pub(crate) async fn a_run_needs_a_workspace_and_an_id_of_its_own(store: Store) {
     assert_eq!(store.queue(network.id).await.unwrap(), [run.entry()]);
 }
 
-pub(crate) async fn of_two_changes_of_the_same_version_one_wins(store: Store) {
+pub(crate) async fn of_many_decisions_at_once_one_wins(store: Store) {
     let network = workspace(&store, "network").await;
     let run = through(&store, &queued(&store, &network).await, &TO_CONFIRMATION).await;
     let racers = (0..20).map(|n| {
-        let event = if n % 2 == 0 { Event::Confirm } else { Event::Discard };
-        let (store, change) = (store.clone(), change(&run, event));
-        tokio::spawn(async move { store.transition(change).await })
+        let decision = if n % 2 == 0 { Event::Confirm } else { Event::Discard };
+        let (store, event) = (store.clone(), event(&run, decision));
+        tokio::spawn(async move { store.record(event).await })
     });
     let mut won = Vec::new();
     for racer in racers.collect::<Vec<_>>() {
         match racer.await.unwrap() {
             Ok(run) => won.push(run),
-            Err(TransitionError::Moved { run: id, expected, actual }) => {
-                assert_eq!((id, expected, actual), (run.id, run.version, run.version + 1));
-            }
-            Err(TransitionError::Final { state, .. }) => assert_eq!(state.name(), "Discarded"),
+            // refused by what the first has made of it
+            Err(RecordError::Illegal(illegal)) => assert_ne!(illegal.state, run.state),
             Err(other) => panic!("{other}"),
         }
     }
@@ -81,35 +79,45 @@ pub(crate) async fn of_two_changes_of_the_same_version_one_wins(store: Store) {
     assert_eq!(store.journal(run.id).await.unwrap().len(), 5);
 }
 
+pub(crate) async fn a_force_cancel_is_held_against_the_time_of_the_cancel(store: Store) {
+    let network = workspace(&store, "network").await;
+    let run = through(&store, &queued(&store, &network).await, &TO_CONFIRMATION[..2]).await;
+    let update = RunUpdate { force_cancel_from: Some(at(30)), ..RunUpdate::default() };
+    let run = store.record(RunEvent { update, ..event(&run, Event::Cancel) }).await.unwrap();
+    // whatever the caller says of it
+    for (claimed, time, accepted) in [(true, at(29), false), (false, at(30), true)] {
+        let force = Event::ForceCancel { cool_off_over: claimed };
+        let recorded = store.record(RunEvent { at: time, ..event(&run, force) }).await;
+        assert_eq!(recorded.is_ok(), accepted, "{recorded:?}");
+    }
+    let cancel = store.run(run.id).await.unwrap().cancel.unwrap();
+    assert_eq!((cancel.by.as_str(), cancel.forced_at), ("grace", Some(at(30))));
+}
+
 pub(crate) async fn a_final_run_never_changes(store: Store) {
     let network = workspace(&store, "network").await;
     let run = finished(&store, &network).await;
-    let refused = TransitionError::Final { run: run.id, state: State::NoChanges };
-    for version in [run.version - 1, run.version, run.version + 1] {
-        let change = RunChange {
-            expected_version: version,
-            ..change(&queued(&store, &network).await, Event::Discard)
-        };
-        let change = RunChange { run: run.id, ..change };
-        assert_eq!(store.transition(change).await, Err(refused.clone()));
+    for happened in Event::all() {
+        let refused = RecordError::Illegal(Illegal { state: run.state, event: happened });
+        let recorded = record(&store, &run, happened).await;
+        // a force-cancel is told as it was found: too early
+        assert!(recorded == Err(refused) || matches!(happened, Event::ForceCancel { .. }), "{recorded:?}");
+        assert!(recorded.is_err());
     }
     assert_eq!(store.run(run.id).await.unwrap(), run);
 }
 
-pub(crate) async fn a_refused_change_leaves_no_trace(store: Store) {
+pub(crate) async fn a_refused_event_leaves_no_trace(store: Store) {
     let network = workspace(&store, "network").await;
     let run = queued(&store, &network).await;
     let mut changes = store.changes();
-    let stale = RunChange {
-        expected_version: 7,
-        update: RunUpdate { error: Some("stale".into()), ..RunUpdate::default() },
-        ..change(&run, Event::Discard)
-    };
-    let moved = TransitionError::Moved { run: run.id, expected: 7, actual: 1 };
-    assert_eq!(store.transition(stale.clone()).await, Err(moved));
+    let update = RunUpdate { error: Some("nothing".into()), ..RunUpdate::default() };
+    let illegal = RunEvent { update, ..event(&run, Event::Confirm) };
+    let refused = RecordError::Illegal(Illegal { state: State::Pending, event: Event::Confirm });
+    assert_eq!(store.record(illegal.clone()).await, Err(refused));
     let unknown = RunId::generate();
-    let missing = TransitionError::Store(Error::NotFound(unknown.to_string()));
-    assert_eq!(store.transition(RunChange { run: unknown, ..stale }).await, Err(missing));
+    let missing = RecordError::Store(Error::NotFound(unknown.to_string()));
+    assert_eq!(store.record(RunEvent { run: unknown, ..illegal }).await, Err(missing));
 
     assert_eq!(store.run(run.id).await.unwrap(), run);
     assert_eq!(store.journal(run.id).await.unwrap().len(), 1);
@@ -119,8 +127,8 @@ pub(crate) async fn a_refused_change_leaves_no_trace(store: Store) {
 pub(crate) async fn every_change_of_state_is_in_the_journal(store: Store) {
     let network = workspace(&store, "network").await;
     let run = through(&store, &queued(&store, &network).await, &TO_CONFIRMATION).await;
-    let confirm = RunChange { why: Some("looks right".into()), ..change(&run, Event::Confirm) };
-    let run = store.transition(confirm).await.unwrap();
+    let confirm = RunEvent { why: Some("looks right".into()), ..event(&run, Event::Confirm) };
+    let run = store.record(confirm).await.unwrap();
 
     let journal = store.journal(run.id).await.unwrap();
     let executing = State::Planning(Work::Executing(Execution::Running));
@@ -173,11 +181,11 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
         log: Some((Stage::Plan, Digest::of(b"plan log"))),
         ..RunUpdate::default()
     };
-    let run = store.transition(RunChange { update, ..change(&run, planned) }).await.unwrap();
+    let run = store.record(RunEvent { update, ..event(&run, planned) }).await.unwrap();
 
-    let cancel = Cancel { by: "grace".into(), at: at(20), force_available_at: at(30), forced_at: None };
-    let update = RunUpdate { cancel: Some(cancel.clone()), ..RunUpdate::default() };
-    let run = store.transition(RunChange { update, ..change(&run, Event::Cancel) }).await.unwrap();
+    let cancel = Cancel { by: "grace".into(), at: at(5), force_available_at: at(30), forced_at: None };
+    let update = RunUpdate { force_cancel_from: Some(at(30)), ..RunUpdate::default() };
+    let run = store.record(RunEvent { update, ..event(&run, Event::Cancel) }).await.unwrap();
     assert_eq!(run.state, State::PolicyCheck(Execution::Canceling));
 
     let policy = PolicyCheckRecord {
@@ -192,7 +200,7 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
         ..RunUpdate::default()
     };
     let ended = Event::PolicyCheckEnded(PolicyOutcome::SoftFailed);
-    let run = store.transition(RunChange { update, ..change(&run, ended) }).await.unwrap();
+    let run = store.record(RunEvent { update, ..event(&run, ended) }).await.unwrap();
 
     assert_eq!(store.run(run.id).await.unwrap(), run);
     assert_eq!((run.plan, run.cancel, run.policy), (Some(plan), Some(cancel), Some(policy)));
@@ -208,7 +216,7 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
 pub(crate) async fn who_confirmed_is_kept_and_an_auto_apply_is_nobodys(store: Store) {
     let network = workspace(&store, "network").await;
     let run = through(&store, &queued(&store, &network).await, &TO_CONFIRMATION).await;
-    let run = feed(&store, &run, Event::Confirm).await.unwrap();
+    let run = record(&store, &run, Event::Confirm).await.unwrap();
     assert_eq!(run.confirmed_by.as_deref(), Some("grace"));
 
     let auto = Facts { auto_apply: true, queued_with_apply_right: true, ..Facts::default() };
@@ -221,10 +229,10 @@ pub(crate) async fn who_confirmed_is_kept_and_an_auto_apply_is_nobodys(store: St
 pub(crate) async fn a_run_starts_only_when_its_turn_has_come(store: Store) {
     let network = workspace(&store, "network").await;
     let (first, second) = (queued(&store, &network).await, queued(&store, &network).await);
-    let wait = Err(TransitionError::NotItsTurn(second.id));
-    assert_eq!(feed(&store, &second, Event::Start).await, wait);
+    let wait = Err(RecordError::NotItsTurn(second.id));
+    assert_eq!(record(&store, &second, Event::Start).await, wait);
     let first = through(&store, &first, &TO_CONFIRMATION).await;
-    assert_eq!(feed(&store, &second, Event::Start).await, wait);
+    assert_eq!(record(&store, &second, Event::Start).await, wait);
     through(&store, &first, &[Event::Discard]).await;
     through(&store, &second, &TO_CONFIRMATION).await;
 }
@@ -234,10 +242,10 @@ pub(crate) async fn a_lock_keeps_runs_from_starting_but_no_plan_only_run(store: 
     let (run, speculative) = (queued(&store, &network).await, queued_plan_only(&store, &network).await);
     let lock = Lock { by: "ada".into(), reason: String::new(), at: at(2) };
     store.lock_workspace(network.id, lock).await.unwrap();
-    assert_eq!(feed(&store, &run, Event::Start).await, Err(TransitionError::NotItsTurn(run.id)));
-    feed(&store, &speculative, Event::Start).await.unwrap();
+    assert_eq!(record(&store, &run, Event::Start).await, Err(RecordError::NotItsTurn(run.id)));
+    record(&store, &speculative, Event::Start).await.unwrap();
     store.unlock_workspace(network.id, "ada", at(3)).await.unwrap();
-    feed(&store, &run, Event::Start).await.unwrap();
+    record(&store, &run, Event::Start).await.unwrap();
 }
 
 pub(crate) async fn a_write_goes_to_its_end_when_nobody_waits_for_it(store: Store) {

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use lifecycle::id::WorkspaceId;
 use lifecycle::{AccessLevel, Event};
-use store::{Change, Error, Lock, LockError, RunChange, Store};
+use store::{Change, Error, Lock, LockError, RunEvent, Store};
 
-use super::{TO_CONFIRMATION, at, change, new_run, queued, queued_plan_only, through, workspace};
+use super::{TO_CONFIRMATION, at, event, new_run, queued, queued_plan_only, through, workspace};
 
 fn lock(by: &str) -> Lock {
     Lock { by: by.into(), reason: "maintenance".into(), at: at(5) }
@@ -61,7 +61,7 @@ pub(crate) async fn a_removed_workspace_keeps_its_access_while_a_run_is_under_wa
     let runs = [queued(&store, &ended_now).await, queued(&store, &ended_long_ago).await];
     // one that ended before the removal is none that its people have to follow
     let before = queued(&store, &idle).await;
-    store.transition(RunChange { at: Timestamp::now(), ..change(&before, Event::Discard) }).await.unwrap();
+    store.record(RunEvent { at: Timestamp::now(), ..event(&before, Event::Discard) }).await.unwrap();
     for id in [ended_now.id, ended_long_ago.id] {
         store.mark_removed(id, at(2)).await.unwrap();
         assert_eq!(now_of(id).await, access, "a run is under way");
@@ -69,8 +69,8 @@ pub(crate) async fn a_removed_workspace_keeps_its_access_while_a_run_is_under_wa
     store.mark_removed(idle.id, Timestamp::now()).await.unwrap();
     assert_eq!(now_of(idle.id).await, BTreeMap::new());
     let [now, long_ago] = runs;
-    store.transition(RunChange { at: Timestamp::now(), ..change(&now, Event::Discard) }).await.unwrap();
-    store.transition(RunChange { at: at(3), ..change(&long_ago, Event::Discard) }).await.unwrap();
+    store.record(RunEvent { at: Timestamp::now(), ..event(&now, Event::Discard) }).await.unwrap();
+    store.record(RunEvent { at: at(3), ..event(&long_ago, Event::Discard) }).await.unwrap();
     assert_eq!(now_of(ended_now.id).await, access, "people see how it ended");
     assert_eq!(now_of(ended_long_ago.id).await, BTreeMap::new());
 }

@@ -1,0 +1,28 @@
+//! Cleaning up after runs whose daemon died before it could.
+
+use std::sync::Arc;
+
+use lifecycle::id::RunId;
+
+use crate::RunDir;
+use crate::context::Context;
+
+/// A daemon that died between a run's end and the cleaning up after it left files with secrets behind.
+pub(crate) async fn clean_up_after_final_runs(context: Arc<Context>) {
+    let data_dir = context.data_dir.clone();
+    let unclean = move || -> Vec<RunId> {
+        let Ok(entries) = std::fs::read_dir(data_dir.join("runs")) else { return Vec::new() };
+        let runs = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        runs.filter(|run| !RunDir::new(&data_dir, *run).is_clean()).collect()
+    };
+    let Ok(unclean) = tokio::task::spawn_blocking(unclean).await else { return };
+    for id in unclean {
+        let run = match context.store.run(id).await {
+            Ok(run) if run.state.is_final() => run,
+            _ => continue,
+        };
+        if let Err(error) = RunDir::clean_up_after(&context.data_dir, run).await {
+            tracing::warn!(run = %id, %error, "can't clean up after the run");
+        }
+    }
+}
