@@ -7,7 +7,7 @@ use std::time::Duration;
 use client::{NewRun, RunAction};
 use rustix::process::Signal;
 
-use crate::support::{Setup, terraform, wait_for};
+use crate::support::{Setup, auto_apply, terraform, wait_for};
 
 #[tokio::test]
 async fn a_changed_file_is_taken_over_without_a_restart() {
@@ -227,4 +227,23 @@ async fn a_workspace_says_which_terraform_it_uses_or_why_that_is_not_known() {
     assert_eq!(odd.terraform_version, "latest");
     let why = odd.terraform_version_unknown().unwrap();
     assert!(why.contains("/nowhere/terraform is not there"), "{why}");
+}
+
+#[tokio::test]
+async fn a_run_is_made_with_the_settings_that_its_workspace_had_when_it_was_queued() {
+    let main = "variable \"color\" {}\noutput \"color\" {\n  value = var.color\n}\n";
+    let world =
+        Setup::new().workspace_with("net", main, |net| net.with("variables = { color = \"red\" }")).start();
+    // a run that waits for a person holds the workspace while its settings change
+    let first = world.queue("net").await;
+    world.reaches(&first, "Needs Confirmation").await;
+    let second = world.queue_as("operator", "net", auto_apply()).await;
+    world.change_config(|config| config.replace("color = \"red\"", "color = \"blue\"")).await;
+    world.act("operator", &first, RunAction::Discard).await.unwrap();
+    world.reaches(&second, "Applied").await;
+    let color = async || world.state("net").await.unwrap()["outputs"]["color"]["value"].clone();
+    assert_eq!(color().await, "red", "it was queued before the change");
+    let third = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&third, "Applied").await;
+    assert_eq!(color().await, "blue");
 }

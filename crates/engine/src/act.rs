@@ -3,15 +3,14 @@
 //! Each is recorded here, in the caller's task. The actors hear of it as of every change ([`store::Records::changes`]), and
 //! do the rest. So what was acknowledged is in the store, whatever happens to an actor.
 
-use config::WorkspaceConfig;
 use jiff::SignedDuration;
 use lifecycle::access::Action;
 use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::{Event, Facts, WorkspaceRights};
-use store::{Actor, Lock, LockError, NewRun, RecordError, Run, RunUpdate, Workspace};
+use store::{Actor, Lock, LockError, NewRun, RecordError, Run, RunUpdate, Settings, Workspace};
 
 use crate::request::check_text;
-use crate::{Engine, Refusal, RunRequest};
+use crate::{Engine, Refusal, RunDir, RunRequest, settings};
 
 /// What a person does to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,35 +111,47 @@ impl Engine {
         request: &RunRequest,
     ) -> Result<Run, Refusal> {
         let workspace = self.workspace_for(user, workspace, Action::QueueRun).await?;
-        let config = self.context.config();
-        let settings = config
-            .workspaces
-            .get(&workspace.name)
+        let settings = self
+            .context
+            .settings(&workspace)
+            .await?
             .ok_or_else(|| Refusal::not_found(format_args!("workspace {}", workspace.name)))?;
         request.validate()?;
-        let run = self
-            .context
-            .store
-            .create_run(NewRun {
-                id: RunId::generate(),
-                workspace: workspace.id,
-                facts: facts(request, settings, self.access(user, &workspace)),
-                options: request.options(),
-                source: request.source.clone(),
-                created_by: user.to_owned(),
-                created_at: self.context.now(),
-                configuration_version: request.configuration_version,
-            })
-            .await
-            .map_err(|error| match error {
-                store::Error::WorkspaceRemoved(_) => {
-                    Refusal::not_found(format_args!("workspace {}", workspace.name))
-                }
-                store::Error::Refused(reason) => Refusal::Conflict(reason),
-                other => Refusal::Failed(other),
-            })?;
+        let new = NewRun {
+            id: RunId::generate(),
+            workspace: workspace.id,
+            facts: facts(request, &settings, self.access(user, &workspace)),
+            options: request.options(),
+            source: request.source.clone(),
+            created_by: user.to_owned(),
+            created_at: self.context.now(),
+            configuration_version: request.configuration_version,
+        };
+        let run = self.create_run(new, settings).await.map_err(|error| match error {
+            store::Error::WorkspaceRemoved(_) => {
+                Refusal::not_found(format_args!("workspace {}", workspace.name))
+            }
+            store::Error::Refused(reason) => Refusal::Conflict(reason),
+            other => Refusal::Failed(other),
+        })?;
         tracing::info!(run = %run.id, workspace = %workspace.name, by = user, "queued");
         Ok(run)
+    }
+
+    /// Records the run with what it is made with.
+    async fn create_run(&self, new: NewRun, settings: Settings) -> Result<Run, store::Error> {
+        let run_dir = RunDir::new(&self.context.data_dir, new.id);
+        // there before the run is, since its turn may come at once
+        settings::write(run_dir.clone(), settings).await?;
+        let (durable, run) =
+            tokio::join!(settings::make_durable(run_dir.clone()), self.context.store.create_run(new));
+        if run.is_err() {
+            settings::discard(run_dir).await;
+        } else if let Err(error) = durable {
+            // a power cut in the next seconds could take them, and the run would say so
+            tracing::warn!(%error, "the settings of a new run can't be made durable");
+        }
+        run
     }
 
     /// Does something to a run, and says how it is then. `comment` goes into the journal.
@@ -236,12 +247,12 @@ pub(crate) fn lock_refusal(error: LockError) -> Refusal {
 }
 
 /// What is fixed about a run when it is queued.
-fn facts(request: &RunRequest, workspace: &WorkspaceConfig, access: WorkspaceRights) -> Facts {
+fn facts(request: &RunRequest, settings: &Settings, rights: WorkspaceRights) -> Facts {
     Facts {
         plan_only: request.plan_only,
         destroy: request.destroy,
-        auto_apply: request.auto_apply.unwrap_or(workspace.auto_apply) && !request.plan_only,
-        queued_with_apply_right: access.allows(Action::Apply),
+        auto_apply: request.auto_apply.unwrap_or(settings.auto_apply) && !request.plan_only,
+        queued_with_apply_right: rights.allows(Action::Apply),
         allow_empty_apply: request.allow_empty_apply,
     }
 }

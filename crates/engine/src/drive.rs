@@ -120,7 +120,9 @@ impl Driver {
             Some(Due::AutoApply) => self.record(&run, Event::AutoApply, None, RunUpdate::default()).await,
             Some(Due::Execute(stage, wish)) => self.execute(&run, stage, wish).await,
             Some(Due::CleanUp) => {
-                RunDir::clean_up_after(&self.context.data_dir, run).await.map_err(Trouble::CleanUp)?;
+                let logs = run.logs.into_keys().collect();
+                let run_dir = RunDir::new(&self.context.data_dir, run.id);
+                run_dir.clean_up_in_background(logs).await.map_err(Trouble::CleanUp)?;
                 Ok(Next::Over)
             }
         }

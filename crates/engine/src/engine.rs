@@ -116,10 +116,9 @@ impl Engine {
 
     /// Takes over a changed configuration: added, changed and removed workspaces, teams, limits.
     ///
-    /// What terraform sees of a run that is under way stays as it was when its plan started: binary, environment,
-    /// configuration and variables. What is decided about it follows the configuration as it is then: who may act on it
-    /// (and so whether it is auto-applied), which policy sets are checked and what they see of the workspace, and the grace
-    /// period of a cancel.
+    /// What terraform sees of a run stays what it was when the run was queued: binary, environment, source and variables.
+    /// What is decided about it follows the configuration as it is then: who may act on it (and so whether it is
+    /// auto-applied), which policy sets are checked, and the grace period of a cancel.
     pub fn reconfigure(&self, config: Arc<Config>) {
         self.context.config.send_replace(config);
         ask_for_versions(&self.context);

@@ -34,6 +34,7 @@ mod refusal;
 mod request;
 mod reserve;
 mod run_dir;
+mod settings;
 mod stage;
 mod state_keeper;
 mod supervise;

@@ -69,20 +69,10 @@ impl Log {
     }
 }
 
-/// What is not to be seen in the run's logs, as the configuration is now.
+/// What is not to be seen in the run's logs.
 async fn mask(context: &Context, run: &Run) -> Result<Option<Mask>, store::Error> {
-    let config = context.config();
-    let has_any = |workspace: &config::WorkspaceConfig| {
-        !workspace.sensitive_variables.is_empty() || !workspace.sensitive_environment.is_empty()
-    };
-    if !config.workspaces.values().any(has_any) {
-        return Ok(None);
-    }
-    let workspace = context.store.workspace(run.workspace).await?;
-    Ok(config
-        .workspaces
-        .get(&workspace.name)
-        .and_then(|settings| Mask::new(settings, &run.options.variables)))
+    let settings = context.settings_of_run(run).await?;
+    Ok(settings.and_then(|settings| Mask::new(&settings, &run.options.variables)))
 }
 
 impl Engine {

@@ -14,9 +14,8 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use config::WorkspaceConfig;
 use serde_json::Value;
-use store::RunVariable;
+use store::{RunVariable, Settings};
 
 use crate::variables;
 
@@ -40,13 +39,13 @@ impl std::fmt::Debug for Mask {
 }
 
 impl Mask {
-    /// The sensitive values of the workspace, and those that the run has for variables that are sensitive there.
-    /// `None` if there is nothing to look for.
-    pub(crate) fn new(workspace: &WorkspaceConfig, own: &[RunVariable]) -> Option<Self> {
+    /// The sensitive values that a run is made with, its own for variables that are sensitive included. `None` if there
+    /// is nothing to look for.
+    pub(crate) fn new(settings: &Settings, own: &[RunVariable]) -> Option<Self> {
         let mut texts = Vec::new();
-        workspace.sensitive_variables.values().for_each(|value| leaves(value.expose(), &mut texts));
-        texts.extend(workspace.sensitive_environment.values().map(|value| value.expose().clone()));
-        for variable in own.iter().filter(|own| workspace.sensitive_variables.contains_key(&own.key)) {
+        settings.sensitive_variables.values().for_each(|value| leaves(value, &mut texts));
+        texts.extend(settings.sensitive_environment.values().cloned());
+        for variable in own.iter().filter(|own| settings.sensitive_variables.contains_key(&own.key)) {
             if let Ok(value) = variables::literal(&variable.value) {
                 leaves(&value, &mut texts);
             }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use lifecycle::Stage;
 use lifecycle::id::RunId;
-use store::Run;
 
 /// Paths of one run. Absolute, since plan and apply have to run in the same absolute path.
 #[derive(Debug, Clone)]
@@ -24,9 +23,14 @@ impl RunDir {
         &self.root
     }
 
-    /// What the run's stages need, fixed when its plan starts.
+    /// What the run is made with, fixed when it is queued.
     pub fn settings(&self) -> PathBuf {
         self.root.join("settings.json")
+    }
+
+    /// What the run's stages need, fixed when its plan starts.
+    pub fn stage_settings(&self) -> PathBuf {
+        self.root.join("stages.json")
     }
 
     /// The directory in which the configuration is laid out.
@@ -124,12 +128,10 @@ impl RunDir {
         Ok(())
     }
 
-    /// [`clean_up`](Self::clean_up) after a run that is over, on a thread that may block: a working directory can hold
-    /// hundreds of megabytes of providers.
-    pub(crate) async fn clean_up_after(data_dir: &Path, run: Run) -> std::io::Result<()> {
-        let run_dir = Self::new(data_dir, run.id);
-        let logs = run.logs.into_keys().collect();
-        tokio::task::spawn_blocking(move || run_dir.clean_up(&logs)).await.map_err(std::io::Error::other)?
+    /// [`clean_up`](Self::clean_up) on a thread that may block: a working directory can hold hundreds of megabytes of
+    /// providers.
+    pub(crate) async fn clean_up_in_background(self, logs: BTreeSet<Stage>) -> std::io::Result<()> {
+        tokio::task::spawn_blocking(move || self.clean_up(&logs)).await.map_err(std::io::Error::other)?
     }
 
     fn leftovers(&self) -> std::io::Result<Vec<PathBuf>> {

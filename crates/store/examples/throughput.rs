@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use lifecycle::id::RunId;
 use lifecycle::{Event, Facts, PlanOutcome, WorkspaceRights};
-use store::{Actor, NewRun, RunEvent, RunOptions, RunUpdate, Store};
+use store::{Actor, NewRun, NewWorkspace, RunEvent, RunOptions, RunUpdate, Store};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -60,7 +60,8 @@ fn fsyncs(dir: &Path) -> Result<(), Failure> {
 
 /// Whole runs in a workspace, one after the other; the wait of each change.
 async fn changes(store: Store, workspace: usize, until: Instant) -> Result<Vec<Duration>, Failure> {
-    let workspace = store.ensure_workspace(&format!("w{workspace}"), Timestamp::now()).await?.id;
+    let workspace =
+        store.create_workspace(NewWorkspace::named(format!("w{workspace}"), Timestamp::now())).await?.id;
     let mut waits = Vec::new();
     while Instant::now() < until {
         let new = NewRun {

@@ -5,12 +5,18 @@ CREATE TABLE workspaces (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT,
     id          TEXT NOT NULL UNIQUE,
     name        TEXT NOT NULL UNIQUE,
+    origin      TEXT NOT NULL CHECK (origin IN ('config-file', 'api')),
+    -- null: the config file has them
+    settings    TEXT,
+    -- what each team may do here; of a workspace of the config file, what that said last
+    access      TEXT NOT NULL,
     locked_by   TEXT,
     lock_reason TEXT,
     locked_at   TEXT,
     created_at  TEXT NOT NULL,
     updated_at  TEXT NOT NULL,
     removed_at  TEXT,
+    CHECK ((origin = 'api') = (settings IS NOT NULL)),
     CHECK ((locked_by IS NULL) = (locked_at IS NULL) AND (locked_by IS NULL) = (lock_reason IS NULL))
 ) STRICT;
 
@@ -63,11 +69,13 @@ CREATE TABLE runs (
     policy_outcome        TEXT,
     policy_report         TEXT,
     policy_counts         TEXT,
-    crash_count           INTEGER NOT NULL
+    -- blobs by stage
+    logs                  TEXT NOT NULL
 ) STRICT;
 
 CREATE INDEX runs_of_workspace ON runs (workspace, seq);
 CREATE INDEX runs_of_workspace_by_end ON runs (workspace, plan_only, final, seq);
+CREATE INDEX runs_of_workspace_by_time_of_end ON runs (workspace, state_changed_at) WHERE final = 1;
 CREATE INDEX runs_by_state ON runs (state);
 -- queues stay short however long the history gets
 CREATE INDEX runs_not_final ON runs (seq) WHERE final = 0;

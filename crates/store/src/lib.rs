@@ -38,6 +38,7 @@ mod record;
 mod sql;
 mod state_file;
 mod store;
+mod sync;
 mod transition;
 mod writer;
 
@@ -48,12 +49,12 @@ pub use error::{
 };
 pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
-    Lock, NewConfigurationVersion, NewRun, NewStateVersion, Operation, Page, PageRequest, PlanSummary,
-    PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions, RunUpdate, RunVariable,
-    StateVersion, Workspace,
+    Lock, NewConfigurationVersion, NewRun, NewStateVersion, NewWorkspace, Operation, Origin, Page,
+    PageRequest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions,
+    RunUpdate, RunVariable, Settings, Source, StateVersion, Workspace,
 };
 pub use state_file::{InvalidState, StateMeta, StateOutput, state_outputs};
-pub use store::{Change, Records, Store};
+pub use store::{Change, Records, Store, Synced};
 
 /// File work, away from the threads that drive everything else.
 async fn blocking<T: Send + 'static>(

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use jiff::Timestamp;
 use lifecycle::id::RunId;
 use lifecycle::{Event, Facts, WorkspaceRights};
-use store::{Actor, NewRun, Run, RunEvent, RunOptions, RunUpdate, Store};
+use store::{Actor, NewRun, NewWorkspace, Run, RunEvent, RunOptions, RunUpdate, Store};
 
 /// Where the child finds its data directory.
 const DATA: &str = "SIGNALBOX_TEST_DATA";
@@ -29,7 +29,10 @@ async fn writes_until_it_is_stopped() {
         .map(|n| {
             let store = store.clone();
             tokio::spawn(async move {
-                let workspace = store.ensure_workspace(&format!("w{n}"), Timestamp::now()).await.unwrap().id;
+                // of several children each has workspaces of its own
+                let name = format!("w{n} of {}", std::process::id());
+                let new = NewWorkspace::named(name, Timestamp::now());
+                let workspace = store.create_workspace(new).await.unwrap().id;
                 let mut errors = 0;
                 while errors < 3 {
                     match one_run(&store, workspace).await {
@@ -143,7 +146,10 @@ async fn verify(data: &Path, said: &Said) {
         let kept = there.get(run).copied();
         assert!(kept >= Some(*version), "{run}: acknowledged {version}, kept {kept:?}");
     }
-    store.ensure_workspace("after", Timestamp::now()).await.unwrap();
+    store
+        .create_workspace(NewWorkspace::named(RunId::generate().to_string(), Timestamp::now()))
+        .await
+        .unwrap();
     store.close().await;
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use store::{Digest, Error, Store};
+use store::{Digest, Error, NewWorkspace, Store};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -30,7 +30,7 @@ async fn a_missing_data_directory_is_made_for_this_user_alone() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("var/lib/signalbox");
     let store = Store::open(&data).await.unwrap();
-    store.ensure_workspace("network", now()).await.unwrap();
+    store.create_workspace(NewWorkspace::named("network", now())).await.unwrap();
     let blob = store.blobs().put_bytes(*b"secret").await.unwrap();
     assert_eq!(mode(&data), 0o700);
     assert_eq!(names(&data), ["blobs", "lock", "signalbox.db", "signalbox.db-shm", "signalbox.db-wal"]);
@@ -53,7 +53,7 @@ async fn a_second_store_on_the_same_data_is_refused_and_told_by_whom() {
     let text = format!("data directory {} is in use by process {pid}", path.display());
     assert!(refused.to_string().starts_with(&text), "{refused}");
     // the refusal did the holder no harm
-    store.ensure_workspace("network", now()).await.unwrap();
+    store.create_workspace(NewWorkspace::named("network", now())).await.unwrap();
     store.close().await;
     Store::open(dir.path()).await.unwrap();
 }
@@ -93,11 +93,11 @@ async fn a_file_that_is_no_database_is_refused_and_left_alone() {
 async fn everything_is_there_again_after_a_close_and_after_a_drop() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).await.unwrap();
-    let workspace = store.ensure_workspace("network", now()).await.unwrap();
+    let workspace = store.create_workspace(NewWorkspace::named("network", now())).await.unwrap();
     let blob = store.blobs().put_bytes(*b"content").await.unwrap();
     let other = store.clone();
     store.close().await;
-    assert_eq!(other.ensure_workspace("storage", now()).await, Err(Error::Closed));
+    assert_eq!(other.create_workspace(NewWorkspace::named("storage", now())).await, Err(Error::Closed));
     assert_eq!(other.workspaces().await, Err(Error::Closed));
     // in order, so that nothing but the database itself is left
     assert_eq!(names(dir.path()), ["blobs", "lock", "signalbox.db"]);
@@ -209,7 +209,7 @@ async fn another_process_that_holds_the_database_is_waited_for() {
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("signalbox.db"));
     let mut shell = sqlx::ConnectOptions::connect(&options).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut shell).await.unwrap();
-    let mut write = Box::pin(store.ensure_workspace("network", now()));
+    let mut write = Box::pin(store.create_workspace(NewWorkspace::named("network", now())));
     assert!(tokio::time::timeout(Duration::from_millis(50), &mut write).await.is_err());
     // reads go on meanwhile
     assert_eq!(store.workspaces().await.unwrap(), []);
@@ -217,11 +217,11 @@ async fn another_process_that_holds_the_database_is_waited_for() {
     assert_eq!(write.await.unwrap().name, "network");
 
     sqlx::query("BEGIN IMMEDIATE").execute(&mut shell).await.unwrap();
-    let error = store.ensure_workspace("storage", now()).await.unwrap_err();
+    let error = store.create_workspace(NewWorkspace::named("storage", now())).await.unwrap_err();
     assert!(error.to_string().contains("busy, another process holds it"), "{error}");
     sqlx::query("ROLLBACK").execute(&mut shell).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap().len(), 1);
-    store.ensure_workspace("storage", now()).await.unwrap();
+    store.create_workspace(NewWorkspace::named("storage", now())).await.unwrap();
 }
 
 #[tokio::test]
@@ -229,7 +229,7 @@ async fn the_database_itself_refuses_what_must_never_happen() {
     use lifecycle::{Event, Facts, WorkspaceRights};
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).await.unwrap();
-    let workspace = store.ensure_workspace("network", now()).await.unwrap().id;
+    let workspace = store.create_workspace(NewWorkspace::named("network", now())).await.unwrap().id;
     let mut runs = Vec::new();
     for _ in 0..3 {
         let new = store::NewRun {
@@ -287,73 +287,6 @@ async fn data_of_a_newer_release_are_refused_and_left_alone() {
 }
 
 #[tokio::test]
-async fn data_of_the_first_release_are_taken_over() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path()).await.unwrap();
-    let workspace = store.ensure_workspace("network", now()).await.unwrap();
-    let new = store::NewRun {
-        id: lifecycle::id::RunId::generate(),
-        workspace: workspace.id,
-        facts: lifecycle::Facts::default(),
-        options: store::RunOptions::default(),
-        source: "tfe-api".into(),
-        created_by: "ada".into(),
-        created_at: now(),
-        configuration_version: None,
-    };
-    let run = store.create_run(new).await.unwrap();
-    store.close().await;
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("signalbox.db"));
-    let mut shell = sqlx::ConnectOptions::connect(&options).await.unwrap();
-    for statement in [
-        "ALTER TABLE runs ADD COLUMN crash_count INTEGER NOT NULL DEFAULT 7",
-        "ALTER TABLE runs DROP COLUMN logs",
-        "ALTER TABLE workspaces DROP COLUMN access",
-        "DROP INDEX runs_of_workspace_by_time_of_end",
-        "DELETE FROM _sqlx_migrations WHERE version > 1",
-    ] {
-        sqlx::query(statement).execute(&mut shell).await.unwrap();
-    }
-    sqlx::Connection::close(shell).await.unwrap();
-    let store = Store::open(dir.path()).await.unwrap();
-    assert_eq!(store.run(run.id).await.unwrap(), run);
-    assert!(run.logs.is_empty(), "they are where they were written");
-}
-
-#[tokio::test]
-async fn a_file_that_is_adopted_is_not_written_again_and_is_this_users_alone() {
-    use std::os::unix::fs::MetadataExt as _;
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path().join("data")).await.unwrap();
-    let path = dir.path().join("data/log");
-    fs::write(&path, "what terraform said").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    let blob = store.blobs().adopt_file(&path).await.unwrap();
-    assert_eq!((blob.digest, blob.size), (Digest::of(b"what terraform said"), 19));
-    let kept = store.blobs().path(blob.digest);
-    let inode = |path: &Path| fs::metadata(path).unwrap().ino();
-    assert_eq!((inode(&kept), mode(&kept)), (inode(&path), 0o600));
-    // again, and when its name is gone
-    assert_eq!(store.blobs().adopt_file(&path).await.unwrap(), blob);
-    fs::remove_file(&path).unwrap();
-    assert_eq!(store.blobs().read(blob.digest).await.unwrap(), b"what terraform said");
-    // the same content from another file, and a blob that was damaged meanwhile
-    fs::write(&path, "what terraform said").unwrap();
-    fs::write(&kept, "what").unwrap();
-    assert_eq!(store.blobs().adopt_file(&path).await.unwrap(), blob);
-    assert_eq!(store.blobs().read(blob.digest).await.unwrap(), b"what terraform said");
-    assert_eq!(names(&dir.path().join("data/blobs/unfinished")), Vec::<String>::new());
-    assert!(store.blobs().adopt_file(dir.path().join("nothing")).await.is_err());
-    // a link leads to a file that somebody else may remove
-    fs::write(&path, "behind a link").unwrap();
-    let link = dir.path().join("link");
-    std::os::unix::fs::symlink(&path, &link).unwrap();
-    let blob = store.blobs().adopt_file(&link).await.unwrap();
-    fs::remove_file(&path).unwrap();
-    assert_eq!(store.blobs().read(blob.digest).await.unwrap(), b"behind a link");
-}
-
-#[tokio::test]
 async fn commits_write_over_a_log_that_has_its_full_length_from_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).await.unwrap();
@@ -362,7 +295,7 @@ async fn commits_write_over_a_log_that_has_its_full_length_from_the_start() {
     let begun = length();
     assert!(begun > 4 << 20, "{begun}");
     for n in 0..300 {
-        store.ensure_workspace(&format!("w{n}"), now()).await.unwrap();
+        store.create_workspace(NewWorkspace::named(format!("w{n}"), now())).await.unwrap();
     }
     assert_eq!(length(), begun);
     assert_eq!(store.workspaces().await.unwrap().len(), 300);

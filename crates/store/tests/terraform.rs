@@ -9,7 +9,8 @@ use std::process::Command;
 use lifecycle::id::StateVersionId;
 use serde_json::json;
 use store::{
-    AddStateError, Error, NewStateVersion, StateConflict, StateMeta, StateVersion, Store, state_outputs,
+    AddStateError, Error, NewStateVersion, NewWorkspace, StateConflict, StateMeta, StateVersion, Store,
+    state_outputs,
 };
 
 const CONFIGURATION: &str = r#"
@@ -30,7 +31,10 @@ fn terraform(dir: &Path, arguments: &[&str]) {
 
 async fn take(store: &Store, file: &Path) -> Result<StateVersion, AddStateError> {
     let now = jiff::Timestamp::now();
-    let workspace = store.ensure_workspace("network", now).await?.id;
+    let workspace = match store.workspace_by_name("network").await? {
+        Some(workspace) => workspace.id,
+        None => store.create_workspace(NewWorkspace::named("network", now)).await?.id,
+    };
     let blob = store.blobs().put_file(file).await?;
     let meta = StateMeta::parse(&store.blobs().read(blob.digest).await?).unwrap();
     let new = NewStateVersion {

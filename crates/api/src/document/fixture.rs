@@ -22,6 +22,7 @@ pub(crate) fn run_id() -> RunId {
 
 pub(crate) fn workspace() -> Workspace {
     Workspace {
+        origin: store::Origin::ConfigFile,
         id: WorkspaceId::from_entropy([2; 16]),
         name: "network-prod".into(),
         lock: None,

@@ -170,9 +170,8 @@ impl Seeding {
         let folder = tempfile::tempdir().unwrap();
         let config = Arc::new(config(folder.path()));
         let store = Store::open(&config.server.data_dir).await.unwrap();
-        for name in config.workspaces.keys() {
-            store.ensure_workspace(name, Timestamp::now()).await.unwrap();
-        }
+        let names = config.workspaces.keys().map(|name| (name.clone(), Default::default()));
+        store.sync_workspaces(names.collect(), Timestamp::now()).await.unwrap();
         Self { folder, store, config }
     }
 

@@ -5,7 +5,7 @@ use lifecycle::{ApplyOutcome, Event, Stage};
 use source::{StateKept, TakeReport};
 use store::{Lock, Run, RunUpdate};
 
-use super::settings::RunSettings;
+use super::stage_settings::StageSettings;
 use super::{Conclusion, Ended, StageError, read_json};
 use crate::context::Context;
 use crate::state_keeper::Keeper;
@@ -14,7 +14,7 @@ use crate::{RunDir, reserve, state_keeper};
 
 pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let settings = RunSettings::read(&run_dir)?;
+    let settings = StageSettings::read(&run_dir)?;
     let plan =
         run.plan.as_ref().ok_or_else(|| StageError::Impossible("there is no plan to apply".to_owned()))?;
     let mut arguments =

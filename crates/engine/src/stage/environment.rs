@@ -1,10 +1,10 @@
-//! The environment of a run's processes, built from nothing (terraform-process.md): what the daemon happens
+//! The environment of a run's processes, built from nothing: what the daemon happens
 //! to have in its own would change what a plan means, or leak.
 
 use std::collections::BTreeMap;
 
-use config::WorkspaceConfig;
 use lifecycle::id::RunId;
+use store::Settings;
 
 use crate::HostEnvironment;
 
@@ -12,21 +12,20 @@ use crate::HostEnvironment;
 pub(super) fn of_run(
     host: &HostEnvironment,
     organization: &str,
-    workspace: &WorkspaceConfig,
+    workspace: &str,
+    settings: &Settings,
     run: RunId,
 ) -> BTreeMap<String, String> {
     let mut environment = minimal(host);
     for (name, value) in [
         ("TFC_RUN_ID", run.to_string()),
-        ("TFC_WORKSPACE_NAME", workspace.name.clone()),
-        ("TFC_WORKSPACE_SLUG", format!("{organization}/{}", workspace.name)),
+        ("TFC_WORKSPACE_NAME", workspace.to_owned()),
+        ("TFC_WORKSPACE_SLUG", format!("{organization}/{workspace}")),
     ] {
         environment.insert(name.to_owned(), value);
     }
-    let plain = workspace.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let sensitive =
-        workspace.sensitive_environment.iter().map(|(name, value)| (name.clone(), value.expose().clone()));
-    environment.extend(plain.chain(sensitive));
+    let own = settings.environment.iter().chain(&settings.sensitive_environment);
+    environment.extend(own.map(|(name, value)| (name.clone(), value.clone())));
     // after the workspace's own: no setting may make a child wait for an answer that nobody can give
     for (name, value) in [
         ("TF_IN_AUTOMATION", "1"),

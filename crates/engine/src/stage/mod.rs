@@ -9,7 +9,7 @@ mod environment;
 mod plan;
 mod plan_file;
 mod policy_check;
-mod settings;
+mod stage_settings;
 
 pub(crate) use policy_check::run_document;
 pub use policy_check::set_settings;
@@ -152,7 +152,10 @@ pub(crate) fn failed(stage: Stage, why: String) -> Conclusion {
 ///
 /// It is not flushed to the disk, since every run would wait for that. What an apply needs after a power cut is among
 /// the files that the executor of the plan makes durable when it ends.
-fn write_private(path: &std::path::Path, content: &impl serde::Serialize) -> Result<(), StageError> {
+pub(crate) fn write_private(
+    path: &std::path::Path,
+    content: &impl serde::Serialize,
+) -> Result<(), StageError> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
     let bytes =
@@ -196,7 +199,9 @@ fn open_needed(path: &std::path::Path) -> Result<std::fs::File, StageError> {
 }
 
 /// Reads a file that an earlier stage wrote.
-fn read_json<T: serde::de::DeserializeOwned>(path: &std::path::Path) -> Result<Option<T>, StageError> {
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
+    path: &std::path::Path,
+) -> Result<Option<T>, StageError> {
     use std::io::Read as _;
     let Some(mut file) = open_own(path)? else { return Ok(None) };
     let mut bytes = Vec::new();

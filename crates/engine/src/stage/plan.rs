@@ -6,7 +6,6 @@ use std::io::Read as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use config::{Source, WorkspaceConfig};
 use executor::{ExecutionResult, Outcome, Spec, Stdout, Step};
 use futures::future::try_join;
 use lifecycle::id::ConfigurationVersionId;
@@ -14,29 +13,31 @@ use lifecycle::{Event, PlanOutcome, Stage};
 use serde_json::Value;
 use source::{TakeReport, TakeRequest};
 use store::{
-    Commit, ConfigurationResult, Digest, NewConfigurationVersion, PlanSummary, Run, RunUpdate, Workspace,
+    Commit, ConfigurationResult, Digest, NewConfigurationVersion, PlanSummary, Run, RunUpdate, Settings,
+    Source, Workspace,
 };
 
 use super::plan_file::PlanFile;
-use super::settings::RunSettings;
+use super::stage_settings::StageSettings;
 use super::{Conclusion, Ended, StageError, environment, open_needed, open_own, read_json, write_private};
 use crate::context::Context;
 use crate::terraform::preamble;
-use crate::{Log, RunDir, state_keeper, variables};
+use crate::{Log, RunDir, settings, state_keeper, variables};
 
 const TAKE: &str = "take-configuration";
 const PLAN: &str = "terraform plan";
 
 pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace) -> Result<Spec, StageError> {
-    let config = context.config();
-    let settings = config.workspaces.get(&workspace.name).ok_or_else(|| {
-        StageError::Impossible(format!("workspace {} was removed from the configuration", workspace.name))
-    })?;
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let terraform = context.terraform.find(config.terraform(settings), &context.host).await;
+    let settings = settings::of_run(&run_dir)?.ok_or_else(|| {
+        StageError::Impossible(
+            "the settings that the run was queued with are gone: queue it again".to_owned(),
+        )
+    })?;
+    let terraform = context.terraform.find(&settings.terraform, &context.host).await;
     let request = TakeRequest {
         format: source::FORMAT,
-        source: source(context, run, settings).await?,
+        source: source(context, run, &settings).await?,
         working_directory: settings.working_directory.clone(),
         work: run_dir.work(),
         archive: run.configuration_version.is_none().then(|| run_dir.archive()),
@@ -44,18 +45,19 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         report: run_dir.take_report(),
         limits: source::Limits::default(),
     };
-    let environment = environment::of_run(&context.host, &config.organization, settings, run.id);
-    let run_settings = RunSettings::new(terraform, environment, root(&request));
-    write_private(&run_dir.variables(), &variable_values(settings, run)?)?;
+    let organization = &context.config().organization;
+    let environment = environment::of_run(&context.host, organization, &workspace.name, &settings, run.id);
+    let stages = StageSettings::new(terraform, environment, root(&request));
+    write_private(&run_dir.variables(), &variable_values(&settings, run)?)?;
     write_private(&run_dir.take_request(), &request)?;
-    run_settings.write(&run_dir)?;
-    let turn = turn_at_plugin_cache(context, &run_settings)?;
-    Ok(spec(&context.program, run, &run_dir, run_settings, turn))
+    stages.write(&run_dir)?;
+    let turn = turn_at_plugin_cache(context, &stages)?;
+    Ok(spec(&context.program, run, &run_dir, stages, turn))
 }
 
 /// What lets one `terraform init` at a time work on a plugin cache that several workspaces share: terraform itself does
 /// not keep them apart (terraform-process.md). `None` where there is no cache.
-fn turn_at_plugin_cache(context: &Context, settings: &RunSettings) -> Result<Option<PathBuf>, StageError> {
+fn turn_at_plugin_cache(context: &Context, settings: &StageSettings) -> Result<Option<PathBuf>, StageError> {
     let Some(cache) = settings.environment.get("TF_PLUGIN_CACHE_DIR").filter(|cache| !cache.is_empty())
     else {
         return Ok(None);
@@ -68,11 +70,7 @@ fn turn_at_plugin_cache(context: &Context, settings: &RunSettings) -> Result<Opt
 }
 
 /// Where the configuration comes from: an upload that the run was queued with, or else the workspace's source.
-async fn source(
-    context: &Context,
-    run: &Run,
-    settings: &WorkspaceConfig,
-) -> Result<source::Source, StageError> {
+async fn source(context: &Context, run: &Run, settings: &Settings) -> Result<source::Source, StageError> {
     if let Some(id) = run.configuration_version {
         let version = context.store.configuration_version(id).await?;
         let digest = version
@@ -80,10 +78,15 @@ async fn source(
             .ok_or_else(|| StageError::Impossible(format!("configuration version {id} has no content")))?;
         return Ok(source::Source::Archive { path: context.store.blobs().path(digest) });
     }
-    Ok(match &settings.source {
-        Source::Directory { path } => source::Source::Directory { path: path.clone() },
-        Source::Git(git) => source::Source::Git { url: git.url.clone(), reference: git.reference.clone() },
-    })
+    match &settings.source {
+        Some(Source::Directory { path }) => Ok(source::Source::Directory { path: path.clone() }),
+        Some(Source::Git { url, reference }) => {
+            Ok(source::Source::Git { url: url.clone(), reference: reference.clone() })
+        }
+        None => Err(StageError::Impossible(
+            "the workspace has no source: queue the run with a configuration version".to_owned(),
+        )),
+    }
 }
 
 fn root(request: &TakeRequest) -> std::path::PathBuf {
@@ -93,12 +96,10 @@ fn root(request: &TakeRequest) -> std::path::PathBuf {
     }
 }
 
-/// The values for `-var-file`: the run's own win over the workspace's (tfe-api.md 2.2).
-fn variable_values(settings: &WorkspaceConfig, run: &Run) -> Result<BTreeMap<String, Value>, StageError> {
-    let plain = settings.variables.iter().map(|(name, value)| (name.clone(), value.clone()));
-    let sensitive =
-        settings.sensitive_variables.iter().map(|(name, value)| (name.clone(), value.expose().clone()));
-    let mut values: BTreeMap<_, _> = plain.chain(sensitive).collect();
+/// The values for `-var-file`: the run's own win over the workspace's.
+fn variable_values(settings: &Settings, run: &Run) -> Result<BTreeMap<String, Value>, StageError> {
+    let mut values = settings.variables.clone();
+    values.extend(settings.sensitive_variables.clone());
     for variable in &run.options.variables {
         let value = variables::literal(&variable.value)
             .map_err(|why| StageError::Impossible(format!("the value of {} {why}", variable.key)))?;
@@ -108,7 +109,7 @@ fn variable_values(settings: &WorkspaceConfig, run: &Run) -> Result<BTreeMap<Str
 }
 
 /// The steps of the stage. Paths are absolute and the same for plan and apply, as terraform demands.
-fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: RunSettings, turn: Option<PathBuf>) -> Spec {
+fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: StageSettings, turn: Option<PathBuf>) -> Spec {
     let chdir = format!("-chdir={}", settings.root.display());
     let text = |path: std::path::PathBuf| path.display().to_string();
 
@@ -283,7 +284,7 @@ async fn make_durable(run_dir: &RunDir) -> Result<(), StageError> {
         // launch has no name to flush
         let apply = run_dir.execution(Stage::Apply);
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(apply).map_err(cannot)?;
-        let own = [run_dir.settings(), run_dir.variables(), run_dir.take_report()];
+        let own = [run_dir.stage_settings(), run_dir.variables(), run_dir.take_report()];
         let mut files = own.iter().map(|path| open_needed(path)).collect::<Result<Vec<_>, _>>()?;
         for directory in [Some(run_dir.root()), runs.as_deref()].into_iter().flatten() {
             files.push(File::open(directory).map_err(cannot)?);

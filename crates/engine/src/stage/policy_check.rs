@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use config::{PolicySetConfig, Source, WorkspaceConfig};
+use config::PolicySetConfig;
 use executor::{Spec, Step};
 use lifecycle::{Event, PolicyOutcome, Stage};
 use policy::{CheckRequest, Parameter, PolicyReport, SetRequest, SetSettings};
 use serde_json::{Map, Value, json};
-use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Workspace};
+use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Settings, Source, Workspace};
 
 use super::{Conclusion, Ended, StageError, environment, failed, open_needed, write_private};
 use crate::RunDir;
@@ -55,7 +55,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     Ok(spec)
 }
 
-/// The run as policies see it, with the settings of its workspace as they are now.
+/// The run as policies see it: with the settings that it is made with, or those of its workspace now if it is over.
 pub(crate) async fn run_document(
     context: &Context,
     run: &Run,
@@ -65,7 +65,9 @@ pub(crate) async fn run_document(
         Some(id) => context.store.configuration_version(id).await?.commit.map(|commit| commit.sha),
         None => None,
     };
-    Ok(run_input(&context.config(), run, workspace, commit.as_deref()))
+    let settings = context.settings_of_run(run).await?;
+    let organization = &context.config().organization;
+    Ok(run_input(organization, settings.as_ref(), run, workspace, commit.as_deref()))
 }
 
 /// What a configuration says of a policy set beside its folder.
@@ -89,13 +91,18 @@ pub fn set_settings(set: &PolicySetConfig) -> SetSettings {
 ///
 /// Two keys of `tfrun` are not here because nothing here has them: `cost_estimate`, which is undefined without
 /// estimates, and the ids of projects, which are null.
-fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: Option<&str>) -> Value {
-    let settings = config.workspaces.get(&workspace.name);
+fn run_input(
+    organization: &str,
+    settings: Option<&Settings>,
+    run: &Run,
+    workspace: &Workspace,
+    commit: Option<&str>,
+) -> Value {
     // policies ask whether these are null, not whether they are empty
     let some = |addresses: &[String]| (!addresses.is_empty()).then(|| addresses.to_vec());
     let git = settings.and_then(|settings| match &settings.source {
-        Source::Git(git) => Some(git),
-        Source::Directory { .. } => None,
+        Some(Source::Git { url, reference }) => Some((url, reference)),
+        Some(Source::Directory { .. }) | None => None,
     });
     json!({
         "id": run.id,
@@ -111,7 +118,7 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: 
         "target_addrs": some(&run.options.target_addrs),
         "variables": variables_input(settings, run),
         "project": { "id": null, "name": "Default Project" },
-        "organization": { "name": config.organization },
+        "organization": { "name": organization },
         "workspace": {
             "id": workspace.id,
             "name": workspace.name,
@@ -122,12 +129,12 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: 
             "tags": [],
             "tag_bindings": [],
             "working_directory": settings.map_or("", |settings| &settings.working_directory),
-            "vcs_repo": git.map(|git| {
-                let identifier = source::without_credentials(&git.url);
+            "vcs_repo": git.map(|(url, reference)| {
+                let identifier = source::without_credentials(url);
                 json!({
                     "identifier": identifier,
                     "display_identifier": identifier,
-                    "branch": git.reference,
+                    "branch": reference,
                     "ingress_submodules": false,
                 })
             }),
@@ -136,7 +143,7 @@ fn run_input(config: &config::Config, run: &Run, workspace: &Workspace, commit: 
 }
 
 /// The run's variables by name, without their values: policies find those in the plan.
-fn variables_input(settings: Option<&WorkspaceConfig>, run: &Run) -> Map<String, Value> {
+fn variables_input(settings: Option<&Settings>, run: &Run) -> Map<String, Value> {
     let variable = |category: &'static str, sensitive: bool| {
         move |name: &String| (name.clone(), json!({ "category": category, "sensitive": sensitive }))
     };

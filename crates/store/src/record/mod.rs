@@ -3,6 +3,7 @@
 mod configuration;
 mod journal;
 mod run;
+mod settings;
 mod state_version;
 mod workspace;
 
@@ -14,8 +15,9 @@ pub use run::{
     Cancel, NewRun, Operation, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter,
     RunOptions, RunUpdate, RunVariable,
 };
+pub use settings::{Settings, Source};
 pub use state_version::{NewStateVersion, StateVersion};
-pub use workspace::{Lock, Workspace};
+pub use workspace::{Lock, NewWorkspace, Origin, Workspace};
 
 /// Which part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,17 +1,80 @@
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use jiff::Timestamp;
 use lifecycle::AccessLevel;
 use lifecycle::id::{StateVersionId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
-/// A workspace, as far as it is not told by the config file: settings live there, and only there.
+use super::Settings;
+
+/// Where a workspace comes from, and with it who says what its settings are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The config file, which is the one place where its settings live.
+    ConfigFile,
+    /// Somebody made it through the API; its settings are kept here.
+    Api,
+}
+
+impl Origin {
+    /// The word in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ConfigFile => "config-file",
+            Self::Api => "api",
+        }
+    }
+}
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::ConfigFile, Self::Api]
+            .into_iter()
+            .find(|origin| origin.as_str() == text)
+            .ok_or_else(|| format!("unknown origin {text:?}: the record was written by a newer release"))
+    }
+}
+
+/// A workspace to be made that is not the config file's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewWorkspace {
+    /// A fresh id, made by the caller.
+    pub id: WorkspaceId,
+    /// No other workspace has it.
+    pub name: String,
+    /// What its runs are made with.
+    pub settings: Settings,
+    /// What each team may do here.
+    pub access: BTreeMap<String, AccessLevel>,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+impl NewWorkspace {
+    /// A workspace of this name with a fresh id, without a source and open to the owners alone.
+    pub fn named(name: impl Into<String>, created_at: Timestamp) -> Self {
+        Self {
+            id: WorkspaceId::generate(),
+            name: name.into(),
+            settings: Settings::default(),
+            access: BTreeMap::new(),
+            created_at,
+        }
+    }
+}
+
+/// A workspace, but for its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     /// Given when the name was first seen, and kept when the workspace is removed and comes back.
     pub id: WorkspaceId,
-    /// As in the config file.
+    /// Unique, and never changed.
     pub name: String,
+    /// Where it comes from.
+    pub origin: Origin,
     /// A person's lock: runs that are not plan-only stay pending.
     pub lock: Option<Lock>,
     /// What each team may do here, as the config file said last. Of a workspace that was taken out of the file it stands

@@ -26,12 +26,8 @@ const READERS: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// In their order; a migration that was released never changes.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
-    (1, "records", include_str!("../../migrations/0001_records.sql")),
-    (2, "no crash count", include_str!("../../migrations/0002_no_crash_count.sql")),
-    (3, "logs", include_str!("../../migrations/0003_logs.sql")),
-    (4, "access of workspaces", include_str!("../../migrations/0004_access_of_workspaces.sql")),
-];
+const MIGRATIONS: [(i64, &str, &str); 1] =
+    [(1, "records", include_str!("../../migrations/0001_records.sql"))];
 
 fn options(database: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(database).busy_timeout(PATIENCE).foreign_keys(true)

@@ -7,15 +7,15 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
 use super::all as all_of;
-use super::read::{Record, json, time};
+use super::read::{Record, exists, json, time};
 use crate::Error;
-use crate::record::{Lock, Workspace};
+use crate::record::{Lock, NewWorkspace, Origin, Settings, Workspace};
 
 /// Ends where a condition goes.
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT id, name, locked_by, lock_reason, locked_at, created_at, updated_at, removed_at, ",
+            "SELECT id, name, origin, locked_by, lock_reason, locked_at, created_at, updated_at, removed_at, ",
             "(SELECT s.id FROM state_versions s WHERE s.workspace = w.id ORDER BY s.seq DESC LIMIT 1) ",
             "AS current_state_version, ",
             // see `Workspace::access`
@@ -38,6 +38,7 @@ fn read(row: &SqliteRow) -> Result<Workspace, Error> {
     Ok(Workspace {
         id: record.parse("id")?,
         name: record.get("name")?,
+        origin: record.parse("origin")?,
         lock,
         access: record.json("access_now")?,
         current_state_version: record.parse_some("current_state_version")?,
@@ -63,17 +64,33 @@ pub(crate) async fn by_name(db: &mut SqliteConnection, name: &str) -> Result<Opt
 
 pub(crate) async fn insert(
     db: &mut SqliteConnection,
-    id: WorkspaceId,
-    name: &str,
-    now: Timestamp,
+    NewWorkspace { id, name, settings, access, created_at }: &NewWorkspace,
+    origin: Origin,
 ) -> Result<(), Error> {
-    sqlx::query("INSERT INTO workspaces (id, name, created_at, updated_at) VALUES (?, ?, ?3, ?3)")
-        .bind(id.to_string())
-        .bind(name)
-        .bind(time(now))
-        .execute(db)
-        .await?;
+    let own = origin == Origin::Api;
+    sqlx::query(
+        "INSERT INTO workspaces (id, name, origin, settings, access, created_at, updated_at) \
+         VALUES (?, ?, ?, ?, ?, ?6, ?6)",
+    )
+    .bind(id.to_string())
+    .bind(name)
+    .bind(origin.as_str())
+    .bind(own.then(|| json(settings)).transpose()?)
+    .bind(json(access)?)
+    .bind(time(*created_at))
+    .execute(db)
+    .await
+    .map_err(|error| exists(error, format_args!("workspace {name}")))?;
     Ok(())
+}
+
+/// The settings that are kept here: those of a workspace of the config file are not.
+pub(crate) async fn settings(db: &mut SqliteConnection, id: WorkspaceId) -> Result<Option<Settings>, Error> {
+    let row = sqlx::query("SELECT id, settings FROM workspaces WHERE id = ?")
+        .bind(id.to_string())
+        .fetch_optional(db)
+        .await?;
+    Record::new(&row.ok_or_else(|| Error::not_found(id))?)?.json_some("settings")
 }
 
 pub(crate) async fn set_access(

@@ -20,6 +20,8 @@ use crate::data_dir::DataDir;
 use crate::writer::{Job, Tx, Writer};
 use crate::{Error, sql};
 
+pub use workspaces::Synced;
+
 /// How many changes a reader of [`Store::changes`] may fall behind before it loses some.
 const CHANGES_KEPT: usize = 4096;
 
@@ -169,7 +171,7 @@ mod tests {
     use sqlx::Executor as _;
 
     use super::*;
-    use crate::{DatabaseFailure, PageRequest, RunFilter};
+    use crate::{DatabaseFailure, NewWorkspace, Origin, PageRequest, RunFilter};
 
     async fn pragma(store: &Store, text: &'static str) {
         let done: Result<(), Error> = store
@@ -192,7 +194,7 @@ mod tests {
         spawnable(async |store: Store| store.run(RunId::generate()).await);
         spawnable(async |store: Store| store.runs(&RunFilter::default(), PageRequest::first(1)).await);
         spawnable(async |store: Store| {
-            store.mark_removed(WorkspaceId::generate(), jiff::Timestamp::UNIX_EPOCH).await
+            store.sync_workspaces(std::collections::BTreeMap::new(), jiff::Timestamp::UNIX_EPOCH).await
         });
         spawnable(async |store: Store| store.blobs().put_file("file").await);
     }
@@ -225,7 +227,7 @@ mod tests {
         pragma(&store, "PRAGMA max_page_count = 60").await;
         let error = loop {
             let name = format!("{}-{}", names.len(), "x".repeat(1000));
-            match store.ensure_workspace(&name, now).await {
+            match store.create_workspace(NewWorkspace::named(name.as_str(), now)).await {
                 Ok(_) => names.push(name),
                 Err(error) => break error,
             }
@@ -236,7 +238,7 @@ mod tests {
         assert_eq!(store.workspaces().await.unwrap().len(), names.len());
 
         pragma(&store, "PRAGMA max_page_count = 4294967294").await;
-        store.ensure_workspace("space again", now).await.unwrap();
+        store.create_workspace(NewWorkspace::named("space again", now)).await.unwrap();
         assert_eq!(store.workspaces().await.unwrap().len(), names.len() + 1);
     }
 
@@ -249,15 +251,15 @@ mod tests {
         let broken: Result<(), Error> = store
             .write(move |tx| {
                 Box::pin(async move {
-                    let id = WorkspaceId::generate();
-                    sql::workspaces::insert(tx.sql(), id, "half", now).await?;
-                    tx.changed(Change::Workspace { id });
+                    let half = NewWorkspace::named("half", now);
+                    sql::workspaces::insert(tx.sql(), &half, Origin::Api).await?;
+                    tx.changed(Change::Workspace { id: half.id });
                     panic!("on purpose")
                 })
             })
             .await;
         assert_eq!(broken, Err(Error::Closed));
-        let kept = store.ensure_workspace("whole", now).await.unwrap();
+        let kept = store.create_workspace(NewWorkspace::named("whole", now)).await.unwrap();
         assert_eq!(changes.recv().await, Ok(Change::Workspace { id: kept.id }));
         assert_eq!(store.workspaces().await.unwrap(), [kept]);
     }
@@ -271,10 +273,10 @@ mod tests {
         let insert = |name: &'static str, refuse: bool| {
             store.write(move |tx| {
                 Box::pin(async move {
-                    let id = WorkspaceId::generate();
-                    sql::workspaces::insert(tx.sql(), id, name, now).await?;
-                    tx.changed(Change::Workspace { id });
-                    if refuse { Err(Error::Refused("no".into())) } else { Ok(id) }
+                    let new = NewWorkspace::named(name, now);
+                    sql::workspaces::insert(tx.sql(), &new, Origin::Api).await?;
+                    tx.changed(Change::Workspace { id: new.id });
+                    if refuse { Err(Error::Refused("no".into())) } else { Ok(new.id) }
                 })
             })
         };

@@ -5,71 +5,93 @@ use lifecycle::id::WorkspaceId;
 use lifecycle::{AccessLevel, queue};
 
 use super::{Change, Records, Store};
-use crate::record::{Lock, Workspace};
+use crate::record::{Lock, NewWorkspace, Origin, Settings, Workspace};
+use crate::sync::{self, Step};
 use crate::{Error, LockError, sql};
 
+/// What a [`Store::sync_workspaces`] did that people should know.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Synced {
+    /// Names of workspaces that are in the config file no more.
+    pub removed: Vec<String>,
+    /// Names in the config file that workspaces of another origin have.
+    pub foreign: Vec<String>,
+}
+
 impl Store {
-    /// The workspace of this name, made if it was never seen. One that was removed is back.
+    /// Makes a workspace that is not the config file's.
     ///
     /// # Errors
-    /// [`Error`] of the database.
-    pub async fn ensure_workspace(&self, name: &str, now: Timestamp) -> Result<Workspace, Error> {
-        let name = name.to_owned();
+    /// [`Error::Exists`] for a name that is taken; [`Error`] of the database.
+    pub async fn create_workspace(&self, new: NewWorkspace) -> Result<Workspace, Error> {
         self.write(move |tx| {
             Box::pin(async move {
-                match sql::workspaces::by_name(tx.sql(), &name).await? {
-                    None => {
-                        let id = WorkspaceId::generate();
-                        sql::workspaces::insert(tx.sql(), id, &name, now).await?;
-                        tx.changed(Change::Workspace { id });
-                    }
-                    Some(Workspace { id, removed_at: Some(_), .. }) => {
-                        sql::workspaces::set_removed(tx.sql(), id, None, now).await?;
-                        tx.changed(Change::Workspace { id });
-                    }
-                    Some(there) => return Ok(there),
-                }
-                sql::workspaces::by_name(tx.sql(), &name).await?.ok_or_else(|| Error::not_found(&name))
+                sql::workspaces::insert(tx.sql(), &new, Origin::Api).await?;
+                tx.changed(Change::Workspace { id: new.id });
+                sql::workspaces::by_id(tx.sql(), new.id).await
             })
         })
         .await
     }
 
-    /// Notes what each team may do in the workspace, as the config file says now.
+    /// Makes the workspaces of the config file what the file says: their names, and what each team may do there. One that
+    /// was never seen is made; one that is in the file no more is removed, and its runs go on to their end; one that comes
+    /// back is the one it was. Workspaces of another origin are left alone.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error`] of the database.
-    pub async fn set_access(
+    /// [`Error`] of the database: nothing was changed.
+    pub async fn sync_workspaces(
         &self,
-        id: WorkspaceId,
-        access: BTreeMap<String, AccessLevel>,
-    ) -> Result<Workspace, Error> {
+        configured: BTreeMap<String, BTreeMap<String, AccessLevel>>,
+        now: Timestamp,
+    ) -> Result<Synced, Error> {
+        // most starts change nothing, and need not wait for the writer
+        if sync::steps(&self.workspaces().await?, &configured).is_empty() {
+            return Ok(Synced::default());
+        }
         self.write(move |tx| {
             Box::pin(async move {
-                sql::workspaces::set_access(tx.sql(), id, &access).await?;
-                sql::workspaces::by_id(tx.sql(), id).await
+                let mut synced = Synced::default();
+                for step in sync::steps(&sql::workspaces::all(tx.sql()).await?, &configured) {
+                    let id = match step {
+                        Step::Insert { name, access } => {
+                            let (id, settings) = (WorkspaceId::generate(), Settings::default());
+                            let new = NewWorkspace { id, name, settings, access, created_at: now };
+                            sql::workspaces::insert(tx.sql(), &new, Origin::ConfigFile).await?;
+                            id
+                        }
+                        Step::Return { id } => {
+                            sql::workspaces::set_removed(tx.sql(), id, None, now).await?;
+                            id
+                        }
+                        Step::SetAccess { id, access } => {
+                            sql::workspaces::set_access(tx.sql(), id, &access).await?;
+                            id
+                        }
+                        Step::Remove { id, name } => {
+                            sql::workspaces::set_removed(tx.sql(), id, Some(now), now).await?;
+                            synced.removed.push(name);
+                            id
+                        }
+                        Step::Foreign { name } => {
+                            synced.foreign.push(name);
+                            continue;
+                        }
+                    };
+                    tx.changed(Change::Workspace { id });
+                }
+                Ok(synced)
             })
         })
         .await
     }
 
-    /// Notes that the workspace is no longer in the config file. Its runs go on to their end.
+    /// The settings of a workspace that is not the config file's. Not among what [`Records`] shows: they hold secrets.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error`] of the database.
-    pub async fn mark_removed(&self, id: WorkspaceId, now: Timestamp) -> Result<Workspace, Error> {
-        self.write(move |tx| {
-            Box::pin(async move {
-                let workspace = sql::workspaces::by_id(tx.sql(), id).await?;
-                if workspace.removed_at.is_some() {
-                    return Ok(workspace);
-                }
-                sql::workspaces::set_removed(tx.sql(), id, Some(now), now).await?;
-                tx.changed(Change::Workspace { id });
-                sql::workspaces::by_id(tx.sql(), id).await
-            })
-        })
-        .await
+    pub async fn workspace_settings(&self, id: WorkspaceId) -> Result<Option<Settings>, Error> {
+        sql::workspaces::settings(&mut *self.reader().await?, id).await
     }
 
     /// Locks the workspace. That nobody and no run holds it is checked in the same transaction.

@@ -10,7 +10,9 @@ pub(crate) mod workspaces;
 use jiff::{SignedDuration, Timestamp};
 use lifecycle::id::RunId;
 use lifecycle::{Event, Facts, PlanOutcome, State, WorkspaceRights};
-use store::{Actor, NewRun, RecordError, Run, RunEvent, RunOptions, RunUpdate, Store, Workspace};
+use store::{
+    Actor, NewRun, NewWorkspace, RecordError, Run, RunEvent, RunOptions, RunUpdate, Store, Workspace,
+};
 
 /// Makes a test of each rule for the database that `$open` opens: an async function that returns a store
 /// and whatever has to outlive it. A rule that is missing here is reported as never used.
@@ -33,6 +35,7 @@ macro_rules! conformance_of {
         crate::suite::conformance! { $open;
             workspaces:
                 a_name_keeps_its_id_and_a_workspace_that_comes_back_is_the_old_one
+                the_config_file_touches_only_its_own_workspaces
                 a_removed_workspace_takes_no_new_runs_and_its_runs_go_on
                 a_removed_workspace_keeps_its_access_while_a_run_is_under_way_and_a_day_longer
                 of_two_who_lock_at_once_one_does
@@ -84,7 +87,7 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
 }
 
 pub(crate) async fn workspace(store: &Store, name: &str) -> Workspace {
-    store.ensure_workspace(name, at(0)).await.unwrap()
+    store.create_workspace(NewWorkspace::named(name, at(0))).await.unwrap()
 }
 
 pub(crate) fn new_run(workspace: &Workspace, facts: Facts) -> NewRun {

@@ -7,7 +7,7 @@ use lifecycle::{Event, Facts, Rule, State, WorkspaceRights, queue, step};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use store::{Actor, Lock, LockError, RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
+use store::{Actor, Lock, LockError, NewWorkspace, RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
 
 use super::{at, new_run};
 
@@ -79,7 +79,8 @@ async fn play(store: &Store, round: u32, acts: &[Act]) -> u32 {
     let mut starts = 0;
     let mut workspaces = Vec::new();
     for n in 0..WORKSPACES {
-        workspaces.push(store.ensure_workspace(&format!("{round}-{n}"), at(0)).await.unwrap());
+        workspaces
+            .push(store.create_workspace(NewWorkspace::named(format!("{round}-{n}"), at(0))).await.unwrap());
     }
     let mut model = Model { runs: Vec::new(), locked: [false; WORKSPACES] };
     for (n, act) in acts.iter().enumerate() {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use lifecycle::id::WorkspaceId;
 use lifecycle::{AccessLevel, Event};
-use store::{Change, Error, Lock, LockError, RunEvent, Store};
+use store::{Change, Error, Lock, LockError, NewWorkspace, RunEvent, Settings, Store, Synced, Workspace};
 
 use super::{TO_CONFIRMATION, at, event, new_run, queued, queued_plan_only, through, workspace};
 
@@ -11,26 +11,45 @@ fn lock(by: &str) -> Lock {
     Lock { by: by.into(), reason: "maintenance".into(), at: at(5) }
 }
 
+/// Has the config file say that these are its workspaces, with this access of a team in each.
+async fn configure(
+    store: &Store,
+    names: &[&str],
+    access: &BTreeMap<String, AccessLevel>,
+    now: Timestamp,
+) -> Synced {
+    let configured = names.iter().map(|name| ((*name).to_owned(), access.clone())).collect();
+    store.sync_workspaces(configured, now).await.unwrap()
+}
+
+async fn named(store: &Store, name: &str) -> Workspace {
+    store.workspace_by_name(name).await.unwrap().unwrap()
+}
+
 pub(crate) async fn a_name_keeps_its_id_and_a_workspace_that_comes_back_is_the_old_one(store: Store) {
     let mut changes = store.changes();
-    let first = store.ensure_workspace("network", at(0)).await.unwrap();
-    assert_eq!(store.ensure_workspace("network", at(1)).await.unwrap(), first);
-    assert_ne!(store.ensure_workspace("Network", at(1)).await.unwrap().id, first.id);
+    let nobody = BTreeMap::new();
+    configure(&store, &["network", "Network"], &nobody, at(0)).await;
+    let first = named(&store, "network").await;
+    assert_ne!(named(&store, "Network").await.id, first.id);
+    assert_eq!(configure(&store, &["network", "Network"], &nobody, at(1)).await, Synced::default());
+    assert_eq!(named(&store, "network").await, first);
 
-    let removed = store.mark_removed(first.id, at(2)).await.unwrap();
+    let synced = configure(&store, &["Network"], &nobody, at(2)).await;
+    assert_eq!(synced, Synced { removed: vec!["network".into()], ..Synced::default() });
+    let removed = named(&store, "network").await;
     assert_eq!((removed.removed_at, removed.updated_at), (Some(at(2)), at(2)));
-    assert_eq!(store.mark_removed(first.id, at(3)).await.unwrap(), removed);
+    assert_eq!(configure(&store, &["Network"], &nobody, at(3)).await, Synced::default());
     assert_eq!(store.workspaces().await.unwrap().len(), 2);
 
-    let back = store.ensure_workspace("network", at(4)).await.unwrap();
+    configure(&store, &["network", "Network"], &nobody, at(4)).await;
+    let back = named(&store, "network").await;
     assert_eq!((back.id, back.created_at, back.removed_at), (first.id, at(0), None));
     assert_eq!(store.workspace(first.id).await.unwrap(), back);
-    assert_eq!(store.workspace_by_name("network").await.unwrap(), Some(back));
 
     assert_eq!(store.workspace_by_name("other").await.unwrap(), None);
     let unknown = WorkspaceId::generate();
     assert_eq!(store.workspace(unknown).await, Err(Error::NotFound(unknown.to_string())));
-    assert_eq!(store.mark_removed(unknown, at(5)).await, Err(Error::NotFound(unknown.to_string())));
 
     // two made, one removed, one back; what changed nothing was not told
     let told: Vec<_> = std::iter::from_fn(|| changes.try_recv().ok()).collect();
@@ -38,10 +57,27 @@ pub(crate) async fn a_name_keeps_its_id_and_a_workspace_that_comes_back_is_the_o
     assert_eq!(told.len(), 4);
 }
 
+pub(crate) async fn the_config_file_touches_only_its_own_workspaces(store: Store) {
+    let settings = Settings { auto_apply: true, ..Settings::default() };
+    let made = NewWorkspace { settings: settings.clone(), ..NewWorkspace::named("made", at(0)) };
+    let made = store.create_workspace(made).await.unwrap();
+    assert_eq!(store.workspace_settings(made.id).await.unwrap(), Some(settings));
+    let taken = store.create_workspace(NewWorkspace::named("made", at(1))).await;
+    assert_eq!(taken, Err(Error::Exists("workspace made".into())));
+
+    let nobody = BTreeMap::new();
+    configure(&store, &["network"], &nobody, at(2)).await;
+    assert_eq!(store.workspace_settings(named(&store, "network").await.id).await.unwrap(), None);
+    let synced = configure(&store, &["made"], &nobody, at(3)).await;
+    assert_eq!(synced, Synced { removed: vec!["network".into()], foreign: vec!["made".into()] });
+    assert_eq!(store.workspace(made.id).await.unwrap(), made);
+}
+
 pub(crate) async fn a_removed_workspace_takes_no_new_runs_and_its_runs_go_on(store: Store) {
-    let network = workspace(&store, "network").await;
+    configure(&store, &["network"], &BTreeMap::new(), at(0)).await;
+    let network = named(&store, "network").await;
     let run = queued(&store, &network).await;
-    store.mark_removed(network.id, at(2)).await.unwrap();
+    configure(&store, &[], &BTreeMap::new(), at(2)).await;
     let refused = store.create_run(new_run(&network, run.facts)).await;
     assert_eq!(refused, Err(Error::WorkspaceRemoved("network".into())));
     let run = through(&store, &run, &TO_CONFIRMATION).await;
@@ -52,21 +88,20 @@ pub(crate) async fn a_removed_workspace_keeps_its_access_while_a_run_is_under_wa
     store: Store,
 ) {
     let access: BTreeMap<_, _> = [("operators".to_owned(), AccessLevel::Write)].into();
-    let [ended_now, ended_long_ago, idle] = ["now", "long ago", "idle"].map(|name| workspace(&store, name));
+    configure(&store, &["now", "long ago", "idle"], &access, at(0)).await;
+    let [ended_now, ended_long_ago, idle] = ["now", "long ago", "idle"].map(|name| named(&store, name));
     let (ended_now, ended_long_ago, idle) = (ended_now.await, ended_long_ago.await, idle.await);
-    for id in [ended_now.id, ended_long_ago.id, idle.id] {
-        assert_eq!(store.set_access(id, access.clone()).await.unwrap().access, access);
-    }
+    assert_eq!([&ended_now.access, &ended_long_ago.access, &idle.access], [&access; 3]);
     let now_of = async |id| store.workspace(id).await.unwrap().access;
     let runs = [queued(&store, &ended_now).await, queued(&store, &ended_long_ago).await];
     // one that ended before the removal is none that its people have to follow
     let before = queued(&store, &idle).await;
     store.record(RunEvent { at: Timestamp::now(), ..event(&before, Event::Discard) }).await.unwrap();
+    configure(&store, &["idle"], &access, at(2)).await;
     for id in [ended_now.id, ended_long_ago.id] {
-        store.mark_removed(id, at(2)).await.unwrap();
         assert_eq!(now_of(id).await, access, "a run is under way");
     }
-    store.mark_removed(idle.id, Timestamp::now()).await.unwrap();
+    configure(&store, &[], &access, Timestamp::now()).await;
     assert_eq!(now_of(idle.id).await, BTreeMap::new());
     let [now, long_ago] = runs;
     store.record(RunEvent { at: Timestamp::now(), ..event(&now, Event::Discard) }).await.unwrap();

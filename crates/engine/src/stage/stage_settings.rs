@@ -11,7 +11,7 @@ use crate::RunDir;
 ///
 /// Holds secrets: the file is private, and goes when the run is over.
 #[derive(Serialize, Deserialize)]
-pub(super) struct RunSettings {
+pub(super) struct StageSettings {
     format: u32,
     /// The terraform binary.
     pub(super) terraform: PathBuf,
@@ -25,7 +25,7 @@ pub(super) struct RunSettings {
 
 const FORMAT: u32 = 1;
 
-impl RunSettings {
+impl StageSettings {
     pub(super) fn new(
         terraform: crate::terraform::Terraform,
         environment: BTreeMap<String, String>,
@@ -41,11 +41,11 @@ impl RunSettings {
     }
 
     pub(super) fn write(&self, run_dir: &RunDir) -> Result<(), StageError> {
-        write_private(&run_dir.settings(), self)
+        write_private(&run_dir.stage_settings(), self)
     }
 
     pub(super) fn read(run_dir: &RunDir) -> Result<Self, StageError> {
-        let path = run_dir.settings();
+        let path = run_dir.stage_settings();
         let settings: Self = read_json(&path)?
             .ok_or_else(|| StageError::Impossible(format!("{} is missing", path.display())))?;
         match settings.format {

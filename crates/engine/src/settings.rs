@@ -1,0 +1,120 @@
+//! The settings of a workspace, wherever they live, and those that a run took from it when it was queued.
+//!
+//! What a run is made with is what its workspace was when somebody asked for the run, whatever changes until its turn
+//! comes. It lies in the run's directory and not in the database, since it holds secrets, which must not outlive the run:
+//! a file is gone when it is removed, and a database has its log.
+
+use std::fs::File;
+
+use config::{Config, WorkspaceConfig};
+use store::{Origin, Run, Settings, Source, Workspace};
+
+use crate::RunDir;
+use crate::context::Context;
+use crate::stage::{StageError, read_json, write_private};
+
+impl Context {
+    /// The settings of the workspace as they are now; `None` for one that was removed.
+    pub(crate) async fn settings(&self, workspace: &Workspace) -> Result<Option<Settings>, store::Error> {
+        match workspace.origin {
+            Origin::ConfigFile => Ok(of_file(&self.config(), &workspace.name)),
+            Origin::Api => self.store.workspace_settings(workspace.id).await,
+        }
+    }
+}
+
+/// Writes down what a run is made with. [`make_durable`] has to follow.
+pub(crate) async fn write(run_dir: RunDir, settings: Settings) -> Result<(), store::Error> {
+    blocking(move || {
+        let path = run_dir.settings();
+        write_private(&path, &settings)
+            .map_err(|error| store::Error::Blob { path, reason: error.to_string() })
+    })
+    .await
+}
+
+/// Has the disk keep what [`write`] wrote.
+pub(crate) async fn make_durable(run_dir: RunDir) -> Result<(), store::Error> {
+    blocking(move || {
+        let path = run_dir.settings();
+        let paths = [Some(path.as_path()), Some(run_dir.root()), run_dir.root().parent()];
+        let open = paths.into_iter().flatten().map(File::open).collect::<Result<Vec<_>, _>>();
+        let synced = open.and_then(|files| executor::sync_together(&files));
+        synced.map_err(|error| store::Error::Blob { path, reason: error.to_string() })
+    })
+    .await
+}
+
+/// Takes back what [`write`] wrote for a run that is not recorded after all.
+pub(crate) async fn discard(run_dir: RunDir) {
+    let removed = blocking(move || std::fs::remove_dir_all(run_dir.root())).await;
+    if let Err(error) = removed {
+        tracing::warn!(%error, "the settings of a run that was not queued can't be removed");
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(broken) => match broken.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // the runtime is shutting down, and nobody will poll this again
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// What the run is made with; `None` when it is over, and if what ran there has removed it.
+pub(crate) fn of_run(run_dir: &RunDir) -> Result<Option<Settings>, StageError> {
+    read_json(&run_dir.settings())
+}
+
+impl Context {
+    /// What the run is made with, or else the settings of its workspace now.
+    pub(crate) async fn settings_of_run(&self, run: &Run) -> Result<Option<Settings>, store::Error> {
+        // damaged or gone: the workspace's are the best that is left
+        if let Ok(Some(settings)) = of_run(&RunDir::new(&self.data_dir, run.id)) {
+            return Ok(Some(settings));
+        }
+        let workspace = self.store.workspace(run.workspace).await?;
+        self.settings(&workspace).await
+    }
+}
+
+/// What the config file says of its workspace.
+fn of_file(config: &Config, name: &str) -> Option<Settings> {
+    let workspace = config.workspaces.get(name)?;
+    let WorkspaceConfig {
+        name: _,
+        description,
+        source,
+        working_directory,
+        terraform: _,
+        auto_apply,
+        variables,
+        sensitive_variables,
+        environment,
+        sensitive_environment,
+        access: _,
+        defined_at: _,
+    } = workspace;
+    let exposed = sensitive_variables.iter().map(|(name, value)| (name.clone(), value.expose().clone()));
+    let exposed_environment =
+        sensitive_environment.iter().map(|(name, value)| (name.clone(), value.expose().clone()));
+    Some(Settings {
+        description: description.clone(),
+        source: Some(match source {
+            config::Source::Directory { path } => Source::Directory { path: path.clone() },
+            config::Source::Git(git) => {
+                Source::Git { url: git.url.clone(), reference: git.reference.clone() }
+            }
+        }),
+        working_directory: working_directory.clone(),
+        terraform: config.terraform(workspace).to_owned(),
+        auto_apply: *auto_apply,
+        variables: variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        sensitive_variables: exposed.collect(),
+        environment: environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        sensitive_environment: exposed_environment.collect(),
+    })
+}
