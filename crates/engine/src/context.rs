@@ -10,6 +10,7 @@ use lifecycle::{Event, Facts, WorkspaceRights};
 use store::{RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
 use tokio::sync::watch;
 
+use crate::log_watch::LogWatch;
 use crate::terraform::Versions;
 
 /// What the daemon's own environment lends to the processes of a run. Everything else is built from nothing.
@@ -32,6 +33,7 @@ pub(crate) struct Context {
     pub(crate) program: PathBuf,
     pub(crate) host: HostEnvironment,
     pub(crate) terraform: Versions,
+    pub(crate) log_watch: LogWatch,
 }
 
 impl Context {
@@ -50,6 +52,7 @@ impl Context {
             program,
             host,
             terraform: Versions::default(),
+            log_watch: LogWatch::new(),
         }
     }
 

@@ -5,13 +5,14 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 
 use lifecycle::Stage;
+use lifecycle::id::RunId;
 use store::{Digest, Run};
 
 use crate::context::Context;
 use crate::files::{self, Found};
 use crate::mask::Mask;
 use crate::stage::StageError;
-use crate::{Engine, RunDir};
+use crate::{Engine, LogTail, RunDir};
 
 /// An open log. Values of sensitive variables are starred out of what is read, byte for byte.
 #[derive(Debug)]
@@ -87,6 +88,12 @@ impl Engine {
         let file = self.open_log_file(run, stage).await?;
         let Some(file) = file else { return Ok(None) };
         Ok(Some(Log { file, mask: mask(&self.context, run).await? }))
+    }
+
+    /// Follows the log of a stage that works, or soon will: says when there may be more of it to read.
+    pub fn tail_log(&self, run: RunId, stage: Stage) -> LogTail {
+        let Context { log_watch, data_dir, .. } = &*self.context;
+        log_watch.tail(data_dir, &RunDir::new(data_dir, run).log(stage))
     }
 
     async fn open_log_file(&self, run: &Run, stage: Stage) -> Result<Option<File>, store::Error> {

@@ -1,18 +1,17 @@
 //! A log as it grows. Offsets are of the file itself: no marks.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::HeaderMap;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use engine::Log;
+use engine::{Log, LogTail};
 use lifecycle::Stage;
 use lifecycle::id::RunId;
 use serde_json::json;
 use store::Run;
-use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio::time::sleep;
 
 use super::sse::{self, Broken, Outlet, REREAD};
 use crate::ApiState;
@@ -20,9 +19,6 @@ use crate::document::stage::is_over;
 use crate::jsonapi::{ApiError, Names, Query, Result, User, identity};
 use crate::log;
 use crate::routes::{Reader, stage_of};
-
-/// How often the file's size is looked at while its stage works.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// `log` events: `id` is the offset after the piece, `data` has its `offset` and its bytes in base64. Then
 /// one `end` with the length of the whole.
@@ -38,7 +34,7 @@ pub(super) async fn stream(
     // refused before it is a stream
     reader.run(run).await?;
     let Reader { api, user } = reader;
-    let follower = Follower { api: api.clone(), user, run, stage, file: None, offset };
+    let follower = Follower { api: api.clone(), user, run, stage, file: None, tail: None, offset };
     Ok(sse::response(&api, |outlet| follower.follow(outlet)))
 }
 
@@ -49,35 +45,41 @@ struct Follower {
     stage: Stage,
     /// Kept open from when there is one: it stays the same file, whatever its name.
     file: Option<Arc<Log>>,
+    /// While its stage works.
+    tail: Option<LogTail>,
     offset: u64,
 }
 
 impl Follower {
     async fn follow(mut self, outlet: Outlet) -> Result<(), Broken> {
         let mut changes = self.api.store().changes();
-        let mut look = interval(LOOK);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             // the record before the file: when it says that the stage is over, the file is complete
             let user = self.user.now(&self.api).ok_or(Broken)?;
             let reader = Reader { api: self.api.clone(), user };
             let (run, workspace) = reader.run(self.run).await?;
             let over = is_over(&run, self.stage, reader.user.policies(&workspace));
+            // and the tail before the file, so that nothing is written unseen in between
+            let works = run.state.execution().is_some_and(|(stage, _)| stage == self.stage);
+            self.tail = works.then(|| self.tail.take().unwrap_or_else(|| self.tail_log()));
             let length = self.pass_on(&run, over, &outlet).await?;
             if over {
                 return outlet.send("end", None, &json!({ "offset": length })).await;
             }
-            let works = run.state.execution().is_some_and(|(stage, _)| stage == self.stage);
             let mut reread = std::pin::pin!(sleep(REREAD));
             loop {
                 tokio::select! {
                     changed = sse::changed(&mut changes, self.run, None) => break changed?,
                     () = &mut reread => break,
-                    _ = look.tick(), if works => {}
+                    () = grown(&mut self.tail) => {}
                 }
                 self.pass_on(&run, false, &outlet).await?;
             }
         }
+    }
+
+    fn tail_log(&self) -> LogTail {
+        self.api.engine().tail_log(self.run, self.stage)
     }
 
     /// Sends what has come since, and says how long the file is.
@@ -97,5 +99,13 @@ impl Follower {
             outlet.send("log", Some(self.offset.to_string()), &data).await?;
         }
         Ok(length)
+    }
+}
+
+/// Waits until the log may have grown, for ever if nobody writes it.
+async fn grown(tail: &mut Option<LogTail>) {
+    match tail {
+        Some(tail) => tail.grown().await,
+        None => std::future::pending().await,
     }
 }
