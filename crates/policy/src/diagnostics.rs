@@ -1,6 +1,6 @@
 //! Mistakes of a policy set, with their places.
 
-use std::{fmt, ops::Range};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -62,10 +62,11 @@ impl Mistake {
     }
 
     /// A mistake at a byte range of a file whose text is known.
+    #[cfg(feature = "rego")]
     pub(crate) fn at_span(
         file: impl Into<String>,
         text: &str,
-        span: Option<Range<usize>>,
+        span: Option<std::ops::Range<usize>>,
         message: impl Into<String>,
     ) -> Self {
         Self::at(file, text, Place::at(text, span.map_or(0, |span| span.start)), message)

@@ -1,12 +1,11 @@
 //! What policies look at: the plan and the run.
 
 use std::{
-    collections::BTreeMap,
     fmt,
     sync::{Arc, OnceLock},
 };
 
-use ::sentinel::{Data, DocumentError, Documents, Import, Secrets, read_document};
+use ::sentinel::{Data, Documents, Import, Secrets, read_document};
 use serde::de::IgnoredAny;
 
 /// An import of Sentinel policies with its name.
@@ -16,6 +15,7 @@ pub(crate) type NamedImport = (String, Arc<dyn Import>);
 pub struct Input {
     plan_json: String,
     run: serde_json::Value,
+    #[cfg(feature = "rego")]
     rego: OnceLock<Result<regorus::Value, String>>,
     plan: OnceLock<Result<Data, String>>,
     secrets: OnceLock<Secrets>,
@@ -47,6 +47,7 @@ impl Input {
         Ok(Self {
             plan_json,
             run,
+            #[cfg(feature = "rego")]
             rego: OnceLock::new(),
             plan: OnceLock::new(),
             secrets: OnceLock::new(),
@@ -65,23 +66,10 @@ impl Input {
     }
 
     /// The whole input as a Rego value.
+    #[cfg(feature = "rego")]
     pub(crate) fn rego(&self) -> Result<&regorus::Value, &str> {
-        self.rego
-            .get_or_init(|| {
-                let plan = regorus::Value::from_json_str(&self.plan_json).map_err(|e| {
-                    // a number that is too large is told with its place
-                    let why = match read_document(self.plan_json.as_bytes()) {
-                        Err(number @ DocumentError::NumberTooLarge { .. }) => number.to_string(),
-                        _ => e.to_string(),
-                    };
-                    format!("the plan cannot be read as Rego input: {why}")
-                })?;
-                let run = serde_json::from_value(self.run.clone())
-                    .map_err(|e| format!("the run cannot be read as Rego input: {e}"))?;
-                Ok(BTreeMap::from([("plan".into(), plan), ("run".into(), run)]).into())
-            })
-            .as_ref()
-            .map_err(String::as_str)
+        let read = || crate::rego::input(&self.plan_json, &self.run);
+        self.rego.get_or_init(read).as_ref().map_err(String::as_str)
     }
 
     /// The plan as data of Sentinel's.
@@ -145,7 +133,12 @@ mod tests {
     #[test]
     fn a_number_that_policies_cannot_hold_is_an_error_of_theirs_with_its_place() {
         let input = Input::new("{\n  \"a\": 1e400}".into(), json!({})).unwrap();
-        for error in [input.rego().unwrap_err(), input.sentinel().err().unwrap()] {
+        let errors = [
+            input.sentinel().err().unwrap(),
+            #[cfg(feature = "rego")]
+            input.rego().unwrap_err(),
+        ];
+        for error in errors {
             assert!(error.contains("the number at line 2 column 8 is too large"), "{error}");
         }
     }

@@ -34,6 +34,7 @@ mod engine;
 mod input;
 mod outcome;
 mod progress;
+#[cfg_attr(not(feature = "rego"), path = "without_rego.rs")]
 mod rego;
 mod render;
 mod report;

@@ -1,4 +1,5 @@
 //! A plan of 20,000 resources, some 11 MB of JSON.
+#![cfg(feature = "rego")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! What each kind of answer means at each level: T11, T12 and T15 over real policies.
+#![cfg(feature = "rego")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Mistakes of policy sets, each with its place and what would be right.
+#![cfg(feature = "rego")]
 
 mod common;
 

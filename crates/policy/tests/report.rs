@@ -1,5 +1,5 @@
 //! The report, the log, and the process entry around them.
-
+#![cfg(feature = "rego")]
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 mod common;

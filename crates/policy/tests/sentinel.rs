@@ -53,6 +53,7 @@ fn hosts(hosts: &[&str]) -> SetSettings {
     }
 }
 
+#[cfg(feature = "rego")]
 fn warnings(manifest: &str, settings: SetSettings) -> Vec<String> {
     let dir = folder(&[("sentinel.hcl", manifest), ("p.sentinel", "main = rule { true }\n")]);
     PolicySet::load("test", dir.path(), &settings).unwrap().warnings()
@@ -212,6 +213,7 @@ fn an_undefined_rule_is_still_undefined_when_its_report_is_read() {
     assert_eq!(again, result);
 }
 
+#[cfg(feature = "rego")]
 #[test]
 fn sensitive_values_of_the_plan_and_the_run_are_shown_by_no_engine() {
     const SECRETS: [&str; 2] = ["hunter2-hunter2", "s3cr3t-token"];
@@ -380,6 +382,7 @@ fn parameters_of_the_configuration_win_and_sensitive_ones_are_masked() {
     assert!(error_of(result.verdict).contains("(sensitive value)"));
 }
 
+#[cfg(feature = "rego")]
 #[test]
 fn hosts_of_a_set_whose_language_has_no_http_are_said_to_have_no_effect() {
     let settings = || hosts(&["example.com"]);

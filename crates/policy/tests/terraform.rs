@@ -1,5 +1,5 @@
 //! Policies over a plan that terraform itself wrote.
-
+#![cfg(feature = "rego")]
 #![allow(clippy::unwrap_used, reason = "a helper of tests fails the test")]
 
 mod common;

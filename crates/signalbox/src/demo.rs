@@ -32,6 +32,9 @@ const WORKSPACE: &str = "harbour";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) async fn run(args: &DemoArgs, output: Output) -> anyhow::Result<ExitCode> {
+    if !cfg!(feature = "rego") {
+        anyhow::bail!("the demo has policies in Rego, which this build of signalbox can't evaluate");
+    }
     let path = std::env::var("PATH").unwrap_or_default();
     if engine::find_program(Path::new("terraform"), &path).is_none() {
         anyhow::bail!(

@@ -39,6 +39,7 @@ use std::{
 
 use regorus::{Engine, LimitError, PolicyLengthConfig, Value, utils::limits::ExecutionTimerConfig};
 
+pub(crate) use self::value::input;
 use self::{builtins::Notes, manifest::Entry, source::Rego};
 use crate::{
     CompiledSet, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy, PolicyEngine, SetFolder,

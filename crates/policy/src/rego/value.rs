@@ -1,6 +1,24 @@
-//! Rego values as people read them.
+//! The input as a Rego value, and Rego values as people read them.
 
+use std::collections::BTreeMap;
+
+use ::sentinel::{DocumentError, read_document};
 use regorus::Value;
+
+/// `{"plan": …, "run": …}`.
+pub(crate) fn input(plan_json: &str, run: &serde_json::Value) -> Result<Value, String> {
+    let plan = Value::from_json_str(plan_json).map_err(|e| {
+        // a number that is too large is told with its place
+        let why = match read_document(plan_json.as_bytes()) {
+            Err(number @ DocumentError::NumberTooLarge { .. }) => number.to_string(),
+            _ => e.to_string(),
+        };
+        format!("the plan cannot be read as Rego input: {why}")
+    })?;
+    let run = serde_json::from_value(run.clone())
+        .map_err(|e| format!("the run cannot be read as Rego input: {e}"))?;
+    Ok(BTreeMap::from([("plan".into(), plan), ("run".into(), run)]).into())
+}
 
 /// A value in Rego's own notation; a string without its quotes.
 pub(super) fn show(value: &Value) -> String {

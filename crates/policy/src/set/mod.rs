@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 pub use folder::{SetFile, SetFolder};
+#[cfg(feature = "rego")]
 pub(crate) use guard::out_of_time;
 
 use crate::{
