@@ -6,16 +6,16 @@
 //! ```
 //!
 //! * **Truth is in the store.** An actor reads what it needs, and its memory is a cache. A message says
-//!   "look again" ([`actors`]); a lost one costs seconds, since the reconciler pokes every run that is not
+//!   "look again" (`actors`); a lost one costs seconds, since the reconciler pokes every run that is not
 //!   over.
 //! * **Deciding is elsewhere.** What may happen is [`lifecycle::step`](fn@lifecycle::step), what has to
 //!   happen is [`lifecycle::due`].
-//! * **Nothing here owns terraform.** Stages are executions ([`stage`]) in processes of their own, which
+//! * **Nothing here owns terraform.** Stages are executions (`stage`) in processes of their own, which
 //!   outlive every actor and the daemon.
 //! * **State first.** A stage that could have written state is over only when the state is in the store
-//!   ([`state_keeper`]).
+//!   (`state_keeper`).
 //!
-//! Failure modes: an actor that fails is restarted with growing pauses ([`supervise`]); a run whose actor
+//! Failure modes: an actor that fails is restarted with growing pauses (`supervise`); a run whose actor
 //! keeps failing ends errored, with its processes gone, and its workspace goes on; a workspace is retried
 //! for ever; when the tree itself keeps failing the root ends, and the daemon with it.
 

@@ -51,7 +51,7 @@
 //!
 //! - [`compile`] and [`evaluate`] are the core: one policy. [`PolicySet`] is a folder with a
 //!   `sentinel.hcl`: loaded once, evaluated for every run, with the log and the JSON of a policy check.
-//! - [`run_tests`] runs `test/<policy>/*.{hcl,json}`. [`format`] formats. [`mocks`] writes the mocks of
+//! - [`run_tests`] runs `test/<policy>/*.{hcl,json}`. [`format()`] formats. [`mocks`] writes the mocks of
 //!   a run. [`imports`] are the Terraform imports of a run.
 //! - Everything from outside comes through traits: [`Files`], [`Host`] (clock and HTTP), [`Import`].
 //!   [`DirFiles`] and [`SystemHost`] are for those who want the disk and the system's clock, and

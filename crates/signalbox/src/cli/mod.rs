@@ -1,7 +1,7 @@
 //! The command line, for people and for scripts.
 //!
 //! What was asked for goes to stdout, what is said about it to stderr. Text that came from elsewhere is made safe
-//! to show ([`safe`]) before it reaches a terminal. With `--json` the shapes of [`shape`] are printed, one document,
+//! to show ([`terminal`]) before it reaches a terminal. With `--json` the shapes of [`json_output`] are printed, one document,
 //! or one a line for what is followed.
 
 pub(crate) mod args;

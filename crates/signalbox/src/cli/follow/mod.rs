@@ -1,6 +1,6 @@
 //! Following a run: its states, its logs one after the other, and the questions that it waits with.
 //!
-//! [`Plot`] decides which log comes next, a [`View`] shows things, and the loop here brings both together.
+//! [`Plot`](log_order::Plot) decides which log comes next, a [`View`] shows things, and the loop here brings both together.
 
 mod driver;
 mod human;
