@@ -6,7 +6,7 @@
 //!   lock                 held as long as the store is open; says by which process
 //!   signalbox.db         SQLite: the records
 //!   blobs/ab/abcdef…     0600, named by the SHA-256 of the content
-//!   executions/, work/   the engine's
+//!   runs/, locks/, …     the engine's
 //! ```
 //!
 //! [`Store`] is the one door, and [`Records`] the same door for those who only read. Reads go to a few read-only
