@@ -1,5 +1,5 @@
 # Everything that a change has to pass, as CI runs it.
-verify: fmt-check lint test demo
+verify: fmt-check lint doc deny without-rego test demo
 
 fmt-check:
     cargo fmt --all --check
@@ -7,12 +7,32 @@ fmt-check:
 lint:
     cargo clippy --workspace --all-targets -- -D warnings
 
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace
+
+# Licences, sources and duplicates of dependencies: `cargo install cargo-deny --locked`.
+deny:
+    cargo deny check bans licenses sources
+
+# Known vulnerabilities. Fetches its database from GitHub, which not every machine reaches: no part of `verify`.
+advisories:
+    cargo deny check advisories
+
+# The build without the feature `rego`.
+without-rego:
+    cargo clippy -p policy -p signalbox --no-default-features --all-targets -- -D warnings
+    cargo test -p policy --no-default-features --lib
+
 test:
     cargo test --workspace
 
 # One command from nothing to a run.
 demo:
     cargo run --release -- demo --yes
+
+# The binary to give away: target/dist/signalbox.
+dist:
+    cargo build --profile dist -p signalbox
 
 # Overhead, latency, throughput, memory and policies, in one table measured in one run. SENTINEL_CORPUS names a corpus.
 bench:
