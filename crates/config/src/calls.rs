@@ -1,5 +1,6 @@
 //! Names and calls within an expression: everything that hcl-rs could only complain about without a place.
 
+use ::text::nearest;
 use hcl::eval::{Context as Scope, Evaluate};
 use hcl_edit::expr::{
     BinaryOp, BinaryOperator, Expression, ForExpr, FuncCall, Object, ObjectKey, UnaryOp, UnaryOperator,
@@ -11,7 +12,7 @@ use hcl_edit::{Decorate, Decorated, Formatted, Ident, Number};
 use crate::context::{Context, Issue, Span};
 use crate::diagnostic::Code;
 use crate::expression::{report_line_break, report_rounding};
-use crate::suggest::{listed, nearest, quoted};
+use crate::suggest::{listed, quoted};
 
 const FUNCTIONS: [&str; 2] = ["env", "file"];
 

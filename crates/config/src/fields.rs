@@ -1,5 +1,6 @@
 use std::ops::RangeInclusive;
 
+use ::text::nearest;
 use hcl_edit::Span as _;
 use hcl_edit::structure::{Block, Body, Structure};
 
@@ -9,7 +10,7 @@ use crate::diagnostic::Code;
 use crate::expression::evaluate;
 use crate::node::{Node, Value};
 use crate::schema::Schema;
-use crate::suggest::{listed, nearest, quoted};
+use crate::suggest::{listed, quoted};
 
 /// The attributes and blocks of one body, checked against what may stand there.
 pub(crate) struct Fields<'a> {

@@ -1,17 +1,4 @@
-//! Words for messages: the name that was probably meant, lists, quotations.
-
-/// The candidate that the name was probably meant to be: another case, or few enough slips for its length.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = name.to_lowercase();
-    let limit = (name.chars().count().max(3) / 3).min(4);
-    candidates
-        .into_iter()
-        .filter(|candidate| *candidate != name)
-        .map(|candidate| (strsim::osa_distance(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
+//! Words for messages: lists and quotations.
 
 /// "`a`", "`a` and `b`", "`a`, `b` and `c`"; at most ten, then how many more.
 pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>, and: &str) -> String {
@@ -31,13 +18,7 @@ pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>, and: &str) ->
 /// A text from the file, fit to stand in a message: one line, no control characters, not too long.
 pub(crate) fn quoted(text: &str) -> String {
     const LIMIT: usize = 100;
-    let mut shown = String::new();
-    for char in text.chars().take(LIMIT) {
-        match char {
-            '"' | '\'' | '\\' => shown.push(char),
-            _ => shown.extend(char.escape_debug()),
-        }
-    }
+    let mut shown = ::text::escaped(&text.chars().take(LIMIT).collect::<String>());
     if text.chars().nth(LIMIT).is_some() {
         shown.push('…');
     }
@@ -47,18 +28,6 @@ pub(crate) fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn slips_are_forgiven_by_the_length_of_the_name() {
-        let names = ["listen", "data_dir", "terraform"];
-        assert_eq!(nearest("lisen", names), Some("listen"));
-        assert_eq!(nearest("Listen", names), Some("listen"));
-        assert_eq!(nearest("teraform", names), Some("terraform"));
-        assert_eq!(nearest("datadir", names), Some("data_dir"));
-        assert_eq!(nearest("x", names), None);
-        assert_eq!(nearest("retention", names), None);
-        assert_eq!(nearest("listen", names), None, "what is right needs no suggestion");
-    }
 
     #[test]
     fn lists_read_as_prose() {

@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use ::text::nearest;
 use jiff::SignedDuration;
 use lifecycle::AccessLevel;
 use url::Url;
 
-use crate::suggest::{listed, nearest};
+use crate::suggest::listed;
 
 /// Why a string is not the value that it should be. Neither text quotes it: it may be a secret.
 #[derive(Debug)]

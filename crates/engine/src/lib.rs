@@ -26,7 +26,6 @@ mod context;
 mod drive;
 mod engine;
 mod fault;
-mod files;
 mod log;
 mod log_watch;
 mod mask;

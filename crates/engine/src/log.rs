@@ -4,13 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
+use files::Found;
 use lifecycle::Stage;
 use lifecycle::id::RunId;
 use store::{Digest, Run};
 
 use crate::context::Context;
-use crate::files::{self, Found};
 use crate::mask::Mask;
+use crate::run_dir::open_file;
 use crate::stage::StageError;
 use crate::{Engine, LogTail, RunDir};
 
@@ -106,11 +107,11 @@ impl Engine {
             return Ok(Some(log));
         }
         let path = RunDir::new(data_dir, run.id).log(stage);
-        match files::opened(&path).await {
+        match open_file(&path).await {
             Ok(Found::File(log)) => Ok(Some(log)),
             // its name may have gone since the record was read
             Ok(Found::Nothing) => blob(&store.run(run.id).await?).await,
-            Ok(Found::Other) => Ok(None),
+            Ok(Found::Other(_)) => Ok(None),
             Err(error) => Err(store::Error::Blob { path, reason: error.to_string() }),
         }
     }
@@ -124,7 +125,7 @@ pub(crate) async fn keep(
     stage: Stage,
 ) -> Result<Option<(Stage, Digest)>, StageError> {
     let path = RunDir::new(&context.data_dir, run.id).log(stage);
-    match files::opened(&path).await {
+    match open_file(&path).await {
         Ok(Found::File(_)) => {
             if let Some(mask) = mask(context, run).await? {
                 // it outlives the settings that say what is sensitive
@@ -137,7 +138,7 @@ pub(crate) async fn keep(
         }
         // an execution that was taken back has written nothing
         Ok(Found::Nothing) => Ok(None),
-        Ok(Found::Other) => {
+        Ok(Found::Other(_)) => {
             tracing::warn!(run = %run.id, %stage, "the log is no regular file any more, and is not kept");
             Ok(None)
         }

@@ -4,9 +4,9 @@
 //! One file for all applies, that only takes up space. The executor of an apply removes it when the disk is nearly full
 //! ([`executor::Reserve`]), also when no daemon is alive; before the next apply it is made again, if there is space for it.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use executor::Reserve;
@@ -49,7 +49,7 @@ pub(crate) fn set_aside(data_dir: &Path) -> io::Result<bool> {
     if executor::space_left(data_dir)? < SIZE + 2 * WHEN_BELOW {
         return Ok(false);
     }
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+    let file = files::create_private(&path)?;
     fallocate(&file, FallocateFlags::empty(), 0, SIZE).inspect_err(|_| {
         // half a reserve is none
         let _ = fs::remove_file(&path);

@@ -121,9 +121,9 @@ impl RunDir {
         for path in self.leftovers()?.into_iter().chain(logs.iter().map(|stage| self.log(*stage))) {
             let removed = match std::fs::symlink_metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(&path),
-                _ => std::fs::remove_file(&path),
+                _ => files::remove(&path),
             };
-            absent(removed)?;
+            removed?;
         }
         Ok(())
     }
@@ -159,11 +159,10 @@ impl RunDir {
     }
 }
 
-fn absent(result: std::io::Result<()>) -> std::io::Result<()> {
-    match result {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
+/// Opens a file of a run, on a thread that may block. What runs there may have put anything in its place.
+pub(crate) async fn open_file(path: &Path) -> std::io::Result<files::Found> {
+    let path = path.to_owned();
+    tokio::task::spawn_blocking(move || files::open(&path)).await.map_err(std::io::Error::other)?
 }
 
 #[cfg(test)]

@@ -11,12 +11,13 @@
 use std::path::{Path, PathBuf};
 
 use executor::Salvaged;
+use files::Found;
 use lifecycle::id::StateVersionId;
 use store::{AddStateError, NewStateVersion, Run, StateMeta, StateVersion, Workspace};
 use tokio::io::AsyncReadExt as _;
 
 use crate::context::Context;
-use crate::files::{self, Found};
+use crate::run_dir::open_file;
 use crate::stage::StageError;
 
 /// Where terraform leaves a state that it could not write where it belongs.
@@ -173,10 +174,10 @@ enum ReadError {
 
 /// The content of a regular file; `None` if there is nothing.
 async fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
-    let file = match files::opened(path).await.map_err(ReadError::Io)? {
+    let file = match open_file(path).await.map_err(ReadError::Io)? {
         Found::File(file) => file,
         Found::Nothing => return Ok(None),
-        Found::Other => return Err(ReadError::NotRegular),
+        Found::Other(_) => return Err(ReadError::NotRegular),
     };
     let mut bytes = Vec::new();
     tokio::fs::File::from_std(file).read_to_end(&mut bytes).await.map_err(ReadError::Io)?;

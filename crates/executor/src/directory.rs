@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use files::Replacement;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -129,14 +129,13 @@ impl ControlSocket {
 
 /// Replaces the file, or leaves the old one as it was. Durable when this returns.
 pub(crate) fn write_atomically<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
-    replace_after(path, content, File::sync_all)?;
-    path.parent().map_or(Ok(()), sync_directory)
+    new_content(path, content)?.commit_durably()
 }
 
 /// Creates a file that did not exist, or was never completed, in one piece. After a power cut it may be empty, which
 /// counts as not there.
 pub(crate) fn create<T: Serialize>(path: &Path, content: &T) -> io::Result<File> {
-    let mut file = private_file(path)?;
+    let mut file = files::create_private(path)?;
     let written =
         serde_json::to_vec(content).map_err(Into::into).and_then(|content| file.write_all(&content));
     if written.is_err() {
@@ -186,45 +185,13 @@ pub fn sync_together<'a>(files: impl IntoIterator<Item = &'a File>) -> io::Resul
 
 /// Replaces the file for all who read it from now on; after a power cut it may be the old one, or empty.
 pub(crate) fn replace<T: Serialize>(path: &Path, content: &T) -> io::Result<()> {
-    replace_after(path, content, |_| Ok(()))
+    new_content(path, content)?.commit()
 }
 
-fn replace_after<T: Serialize>(
-    path: &Path,
-    content: &T,
-    finish: fn(&File) -> io::Result<()>,
-) -> io::Result<()> {
-    static SERIAL: AtomicU64 = AtomicU64::new(0);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.{}.tmp", std::process::id(), SERIAL.fetch_add(1, Ordering::Relaxed)));
-    let temporary = path.with_file_name(name);
-    let replaced = private_file(&temporary).and_then(|mut file| {
-        file.write_all(&serde_json::to_vec(content)?)?;
-        finish(&file)?;
-        fs::rename(&temporary, path)
-    });
-    if replaced.is_err() {
-        // what is left of a failed attempt is of no use to anybody
-        let _ = fs::remove_file(&temporary);
-    }
-    replaced
-}
-
-/// Creates or empties a file that only its owner may read.
-pub(crate) fn private_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
-}
-
-/// Removes a file, if it is there.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
-}
-
-pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
+fn new_content<'p, T: Serialize>(path: &'p Path, content: &T) -> io::Result<Replacement<'p>> {
+    let mut new = Replacement::begin(path)?;
+    new.file().write_all(&serde_json::to_vec(content)?)?;
+    Ok(new)
 }
 
 /// Reads a file of this crate; `None` if there is none, or one that was never completed.

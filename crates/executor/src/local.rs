@@ -11,7 +11,7 @@ use tokio::process::Command;
 use tokio::task::spawn_blocking;
 
 use crate::control::{self, Reply, Request};
-use crate::directory::{Directory, read_versioned, replace, sync_directory};
+use crate::directory::{Directory, read_versioned, replace};
 use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::observation::{BoxFuture, Delivery, Executor, Launched, Observation};
@@ -238,7 +238,9 @@ fn prepare(directory: &Directory, spec: &Spec) -> Result<Option<Vec<PathBuf>>, E
 }
 
 fn sync_all(directories: &[PathBuf]) -> Result<(), Error> {
-    directories.iter().try_for_each(|path| sync_directory(path).map_err(Error::io("make durable", path)))
+    directories
+        .iter()
+        .try_for_each(|path| files::sync_directory(path).map_err(Error::io("make durable", path)))
 }
 
 async fn look(directory: &Directory) -> Result<Seen, Error> {

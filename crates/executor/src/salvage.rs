@@ -1,14 +1,11 @@
 //! Makes the files that matter durable, and describes them.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-use sha2::{Digest, Sha256};
+use files::{Found, Hashed};
 
 use crate::directory::sync_together;
 use crate::result::{Salvaged, SalvagedFile};
@@ -21,7 +18,7 @@ pub(crate) fn salvage(working_dir: &Path, files: &[PathBuf]) -> (Vec<Salvaged>, 
     let mut parents = BTreeSet::new();
     for path in files {
         let place = working_dir.join(path);
-        let described = open_regular(&place).and_then(|file| {
+        let described = files::open(&place).and_then(Found::file).and_then(|file| {
             let described = digest(&file)?;
             to_sync.push(file);
             parents.extend(place.parent().map(Path::to_owned));
@@ -51,7 +48,7 @@ fn describe(read: io::Result<(u64, String)>) -> SalvagedFile {
 
 /// Why the file does not have this content, in words; `None` if it has.
 pub(crate) fn mismatch(path: &Path, sha256: &str) -> Option<String> {
-    match open_regular(path).and_then(|file| digest(&file)) {
+    match files::open(path).and_then(Found::file).and_then(|file| digest(&file)) {
         Ok((_, found)) if found.eq_ignore_ascii_case(sha256) => None,
         Ok((_, found)) => Some(format!(
             "{} is not the file that was expected: its SHA-256 is {found}, not {sha256}",
@@ -61,41 +58,11 @@ pub(crate) fn mismatch(path: &Path, sha256: &str) -> Option<String> {
     }
 }
 
-/// Opens a file that may have been put there by somebody who wishes us ill: no link is followed, and a pipe or a
-/// device blocks nobody.
-fn open_regular(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
-        .open(path)
-        .map_err(|error| match rustix::io::Errno::from_io_error(&error) {
-            Some(rustix::io::Errno::LOOP) => io::Error::other("it is a symbolic link"),
-            _ => error,
-        })?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
-}
-
 fn digest(mut file: &File) -> io::Result<(u64, String)> {
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    let mut size = 0;
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => {
-                let (read, _) = buffer.split_at(count);
-                hasher.update(read);
-                size += count as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let sha256 = hasher.finalize().iter().fold(String::with_capacity(64), |mut hexadecimal, byte| {
-        let _ = write!(hexadecimal, "{byte:02x}");
-        hexadecimal
-    });
-    Ok((size, sha256))
+    let mut hashed = Hashed::new(io::sink());
+    io::copy(&mut file, &mut hashed)?;
+    let (sha256, size) = hashed.finish()?;
+    Ok((size, text::hex(&sha256)))
 }
 
 #[cfg(test)]

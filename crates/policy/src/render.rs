@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use text::escaped;
+
 use crate::{EngineKind, PolicyOutcome, PolicyReport, PolicyResult, SetReport, Verdict};
 
 /// The report as the text that people read in the run's policy log. Ends with a newline. Text from policies and
@@ -33,13 +35,6 @@ fn subject(report: &PolicyReport) -> &'static str {
         true => "Sentinel",
         false => "Policy",
     }
-}
-
-/// A name without what could make it look like another line of the log.
-pub(crate) fn one_line(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
-        .collect()
 }
 
 struct Log {
@@ -95,7 +90,7 @@ impl Log {
 
     fn policy(&mut self, number: usize, policy: &PolicyResult) {
         self.blank();
-        self.line(0, &format!("## Policy {number}: {} ({})", one_line(&policy.name), policy.level));
+        self.line(0, &format!("## Policy {number}: {} ({})", escaped(&policy.name), policy.level));
         self.blank();
         self.line(0, &format!("Result: {}", policy.verdict.word()));
         if let Some(description) = &policy.description {
@@ -152,13 +147,8 @@ impl Log {
         for line in text.lines() {
             let start = self.text.len();
             let _ = write!(self.text, "{:indent$}", "");
-            for c in line.chars() {
-                match c {
-                    '\t' => self.text.push('\t'),
-                    c if c.is_control() => self.text.extend(c.escape_default()),
-                    c => self.text.push(c),
-                }
-            }
+            let columns: Vec<_> = line.split('\t').map(escaped).collect();
+            self.text.push_str(&columns.join("\t"));
             let shown = self.text[start..].trim_end().len();
             self.text.truncate(start + shown);
             self.text.push('\n');

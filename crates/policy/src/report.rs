@@ -2,6 +2,7 @@
 
 use std::{io::Write, path::Path, time::Duration};
 
+use files::Replacement;
 use serde::{Deserialize, Serialize};
 
 use crate::{EnforcementLevel, EngineKind, LoadError, PolicyOutcome, PolicyResult, outcome};
@@ -150,19 +151,14 @@ impl PolicyReport {
     ///
     /// If the folder of `path` cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), ReportError> {
-        let io = |source| ReportError::Io { path: path.display().to_string(), source };
-        let folder = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
         let bytes = serde_json::to_vec(self)
             .map_err(|source| ReportError::Damaged { path: path.display().to_string(), source })?;
-        // a NamedTempFile is made with mode 0600
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-        file.write_all(&bytes).map_err(io)?;
-        file.as_file().sync_all().map_err(io)?;
-        file.persist(path).map_err(|e| io(e.error))?;
-        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)
+        let write = || {
+            let mut new = Replacement::begin(path)?;
+            new.file().write_all(&bytes)?;
+            new.commit_durably()
+        };
+        write().map_err(|source| ReportError::Io { path: path.display().to_string(), source })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+pub(crate) use text::nearest;
 
 use crate::source::{Position, Source, Span};
 use crate::value::show;
@@ -25,29 +26,6 @@ pub enum Limit {
     Memory,
     /// Took too long.
     Time,
-}
-
-/// The bytes of a name that is compared with others, and with how many.
-const MAX_NAME: usize = 64;
-const MAX_KNOWN: usize = 5_000;
-
-/// In how many characters a name may differ from what was meant.
-const MAX_MISTAKES: usize = 2;
-
-/// The known name that somebody who wrote another probably meant.
-pub(crate) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    // the distance takes the product of both lengths, in time and in memory
-    if name.len() > MAX_NAME {
-        return None;
-    }
-    let near = known
-        .filter(|known| known.len().abs_diff(name.len()) <= MAX_MISTAKES * 4)
-        .take(MAX_KNOWN)
-        .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        // of a short name all that is left may be as many mistakes
-        .filter(|(distance, _)| *distance <= MAX_MISTAKES && *distance < name.chars().count())
-        .min()?;
-    Some(near.1)
 }
 
 /// The kind of an error.

@@ -75,14 +75,6 @@ fn read_within(file: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens a file of a set that others wrote: opening a pipe would wait for ever, and a device has no end.
-fn open_regular(path: &Path) -> io::Result<fs::File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
-    }
-    fs::File::open(path)
-}
-
 /// A folder of the disk as the root of a policy set. Symbolic links that lead out of it are refused.
 #[derive(Debug, Clone)]
 pub struct DirFiles {
@@ -112,7 +104,8 @@ impl DirFiles {
 
 impl Files for DirFiles {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        read_within(open_regular(&self.inside(path)?)?, MAX_FILE)
+        // a file that others wrote: a pipe would be waited for, and a device has no end
+        read_within(::files::open(&self.inside(path)?)?.file()?, MAX_FILE)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
@@ -195,7 +188,7 @@ mod tests {
         fs::create_dir(root.path().join("folder")).unwrap();
         let files = DirFiles::new(root.path()).unwrap();
         for path in ["pipe", "folder"] {
-            assert_eq!(files.read(path).unwrap_err().to_string(), "it is no regular file", "{path}");
+            assert_eq!(files.read(path).unwrap_err().to_string(), "it is not a regular file", "{path}");
         }
     }
 

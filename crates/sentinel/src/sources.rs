@@ -258,7 +258,7 @@ pub(crate) fn is_remote(source: &str) -> bool {
 }
 
 fn require_sum(bytes: &[u8], sum: &str, name: &str) -> Result<(), Error> {
-    let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = text::hex(&Sha256::digest(bytes));
     match found == sum {
         true => Ok(()),
         false => Err(Error::new(ErrorKind::File, format!("the sha256 sum of {name} is {found}, not {sum}"))),

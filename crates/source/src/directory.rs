@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use files::Found;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 
 use crate::error::{Error, Kind};
@@ -133,14 +134,15 @@ fn names(directory: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
 
 /// A file and its size. What has become something else since it was looked at is refused, and not waited for.
 fn open_file(directory: impl AsFd, name: &Path, path: &Path) -> Result<(File, u64), Error> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file =
-        rustix::fs::openat(directory, name, flags, Mode::empty()).map_err(|cause| unreadable(path, cause))?;
-    let status = rustix::fs::fstat(&file).map_err(|cause| unreadable(path, cause))?;
-    if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-        return Err(Error::Kind { path: path.to_owned(), kind: Kind::Special });
+    let unreadable = |cause| Error::Unreadable { path: path.to_owned(), cause, advice: FOR_AN_ENTRY };
+    match files::open_at(directory, name).map_err(unreadable)? {
+        Found::File(file) => {
+            let size = file.metadata().map_err(unreadable)?.len();
+            Ok((file, size))
+        }
+        Found::Nothing => Err(unreadable(io::ErrorKind::NotFound.into())),
+        Found::Other(_) => Err(Error::Kind { path: path.to_owned(), kind: Kind::Special }),
     }
-    Ok((file.into(), u64::try_from(status.st_size).unwrap_or(0)))
 }
 
 /// A file of this machine, named in the request.
@@ -186,6 +188,6 @@ mod tests {
         std::os::unix::fs::symlink("/etc/passwd", place.path().join("x.tf")).unwrap();
         let directory = open(place.path()).unwrap();
         let opened = open_file(&directory, Path::new("x.tf"), Path::new("x.tf"));
-        assert!(matches!(opened, Err(Error::Unreadable { .. })), "{opened:?}");
+        assert!(matches!(opened, Err(Error::Kind { kind: Kind::Special, .. })), "{opened:?}");
     }
 }

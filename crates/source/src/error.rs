@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::words::{amount, listed, shown};
+use crate::words::{listed, shown};
 
 /// Why a configuration was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +98,7 @@ pub enum Error {
         advice: &'static str,
     },
     /// More bytes than the limit.
-    #[error("the configuration is larger than {} (reached at {}); {LEAVE_OUT}", amount(*.limit), shown(.path))]
+    #[error("the configuration is larger than {} (reached at {}); {LEAVE_OUT}", text::bytes(*.limit), shown(.path))]
     TooLarge {
         /// Bytes.
         limit: u64,
@@ -131,7 +131,7 @@ pub enum Error {
         limit: u64,
     },
     /// An archive whose stream is too long, whatever its entries say.
-    #[error("the archive unpacks to more than {}; pack the configuration alone, with no more than the limit", amount(*.limit))]
+    #[error("the archive unpacks to more than {}; pack the configuration alone, with no more than the limit", text::bytes(*.limit))]
     Stream {
         /// Bytes.
         limit: u64,

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use tempfile::TempDir;
+use text::escaped;
 
 use crate::error::Error;
 use crate::ignore::{self, IgnoreRules};
@@ -21,7 +22,7 @@ use crate::request::Limits;
 use crate::selection::Selection;
 use crate::tree::Tree;
 use crate::unpack;
-use crate::words::{plain, without_credentials};
+use crate::words::without_credentials;
 
 /// What is asked for, checked.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl<'a> GitSource<'a> {
         }
         let remote = Remote::new(url).map_err(wrong)?;
         if let Some(reason) = wrong_reference(reference) {
-            return Err(Error::Git { what: "ref", value: plain(reference), reason });
+            return Err(Error::Git { what: "ref", value: escaped(reference), reason });
         }
         Ok(Self { remote, reference })
     }
@@ -108,7 +109,7 @@ impl<'a> GitSource<'a> {
             Err(Failure::Start(cause)) => return Err(Failure::Start(cause).while_doing("")),
             Err(Failure::Status(_)) => {}
         }
-        let _ = writeln!(log, "Looking for {} in the whole history.", plain(self.reference));
+        let _ = writeln!(log, "Looking for {} in the whole history.", escaped(self.reference));
         let everything = [
             "fetch",
             "--no-tags",
@@ -151,7 +152,7 @@ impl<'a> GitSource<'a> {
     }
 
     fn doing(&self, what: &str) -> String {
-        format!("{what} {} from {}", plain(self.reference), without_credentials(&self.remote.url))
+        format!("{what} {} from {}", escaped(self.reference), without_credentials(&self.remote.url))
     }
 }
 
@@ -235,7 +236,7 @@ impl Failure {
         match self {
             Self::Start(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 let path = std::env::var_os("PATH").unwrap_or_default().to_string_lossy().into_owned();
-                Error::NoGit { path: plain(&path) }
+                Error::NoGit { path: escaped(&path) }
             }
             Self::Start(cause) => Error::GitFailed { doing: doing.to_owned(), status: cause.to_string() },
             Self::Status(status) => Error::GitFailed { doing: doing.to_owned(), status: status.to_string() },

@@ -17,7 +17,6 @@
 //! What goes wrong is an [`Error`], which names the thing and what would be right. A repository is fetched by the `git`
 //! of the `PATH`, with its user's own credentials; why it fails it says itself in the log.
 
-mod atomic;
 mod backend;
 mod directory;
 mod error;

@@ -1,24 +1,27 @@
 //! The archive of a configuration that was taken. Equal configurations give equal bytes.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::Path;
 
+use files::{Hashed, Replacement};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use sha2::{Digest as _, Sha256};
 use tar::{EntryType, Header};
 
-use crate::atomic;
 use crate::error::Error;
 use crate::report::Digest;
 use crate::tree::{Entry, Taken};
 
 /// Writes the archive.
 pub(crate) fn pack(taken: &Taken, path: &Path) -> Result<Digest, Error> {
-    atomic::replace(path, |file| {
-        write(taken, file).map_err(|cause| Error::Unwritable { path: path.to_owned(), cause })
-    })
+    let pack = || {
+        let mut new = Replacement::begin(path)?;
+        let digest = write(taken, new.file())?;
+        new.commit()?;
+        Ok(digest)
+    };
+    pack().map_err(|cause| Error::Unwritable { path: path.to_owned(), cause })
 }
 
 fn write(taken: &Taken, file: &mut File) -> io::Result<Digest> {
@@ -40,9 +43,8 @@ fn write(taken: &Taken, file: &mut File) -> io::Result<Digest> {
             }
         }
     }
-    let mut hashed = builder.into_inner()?.finish()?;
-    hashed.inner.flush()?;
-    Ok(Digest { sha256: hexadecimal(&hashed.sha256.finalize()), size: hashed.size })
+    let (sha256, size) = builder.into_inner()?.finish()?.finish()?;
+    Ok(Digest { sha256: text::hex(&sha256), size })
 }
 
 /// Nothing of the time and the user of the copying.
@@ -55,33 +57,4 @@ fn header(kind: EntryType, mode: u32, size: u64) -> Header {
     header.set_uid(0);
     header.set_gid(0);
     header
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-struct Hashed<W> {
-    inner: W,
-    sha256: Sha256,
-    size: u64,
-}
-
-impl<W> Hashed<W> {
-    fn new(inner: W) -> Self {
-        Self { inner, sha256: Sha256::new(), size: 0 }
-    }
-}
-
-impl<W: Write> Write for Hashed<W> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        let count = self.inner.write(buffer)?;
-        self.sha256.update(&buffer[..count]);
-        self.size += count as u64;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
 }

@@ -1,11 +1,12 @@
 //! The taking itself, from the request to the report.
 
+use files::Replacement;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
+use text::escaped;
 
-use crate::atomic;
 use crate::backend::{self, Keeping};
 use crate::directory;
 use crate::error::Error;
@@ -16,7 +17,7 @@ use crate::request::{FORMAT, Source, TakeRequest};
 use crate::selection::Selection;
 use crate::tree::{Taken, Tree};
 use crate::unpack;
-use crate::words::{amount, plain, shown, without_credentials};
+use crate::words::{shown, without_credentials};
 
 /// The state that terraform reads and writes without a backend.
 const STATE_NAME: &str = "terraform.tfstate";
@@ -48,14 +49,18 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
     let count = taken.files();
     say(
         log,
-        &format!("Taken: {} in {count} {}.", amount(taken.bytes), if count == 1 { "file" } else { "files" }),
+        &format!(
+            "Taken: {} in {count} {}.",
+            text::bytes(taken.bytes),
+            if count == 1 { "file" } else { "files" }
+        ),
     );
 
     // before anything of ours is added: the record holds what the user wrote
     let digest = request.archive.as_deref().map(|path| pack(&taken, path)).transpose()?;
     let state = match keeping {
         Keeping::Backend(kind) => {
-            say(log, &format!("State: kept by the backend \"{}\".", plain(&kind)));
+            say(log, &format!("State: kept by the backend \"{}\".", escaped(&kind)));
             StateKept::ByBackend { kind }
         }
         Keeping::Daemon => {
@@ -77,7 +82,7 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
     for path in left {
         let by = match &state {
             StateKept::ByDaemon => "signalbox".to_owned(),
-            StateKept::ByBackend { kind } => format!("the backend \"{}\"", plain(kind)),
+            StateKept::ByBackend { kind } => format!("the backend \"{}\"", escaped(kind)),
         };
         say(log, &format!("Left out {}: the state of this workspace is kept by {by}.", shown(&path)));
     }
@@ -92,12 +97,12 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
 }
 
 fn write(report: &TakeReport, request: &TakeRequest) -> Result<(), Error> {
-    atomic::replace(&request.report, |file| {
-        serde_json::to_vec_pretty(report)
-            .map_err(io::Error::from)
-            .and_then(|text| file.write_all(&text))
-            .map_err(|cause| Error::Unwritable { path: request.report.clone(), cause })
-    })
+    let write = || {
+        let mut new = Replacement::begin(&request.report)?;
+        new.file().write_all(&serde_json::to_vec_pretty(report)?)?;
+        new.commit()
+    };
+    write().map_err(|cause| Error::Unwritable { path: request.report.clone(), cause })
 }
 
 /// A configuration that lies in the work directory.
@@ -126,11 +131,11 @@ fn fill(request: &TakeRequest, beside: &Path, log: &mut dyn Write) -> Result<Fil
             (tree.finish()?, None)
         }
         Source::Git { url, reference } => {
-            say(log, &format!("Configuration: {} at {}{at}", without_credentials(url), plain(reference)));
+            say(log, &format!("Configuration: {} at {}{at}", without_credentials(url), escaped(reference)));
             let source = GitSource::new(url, reference)?;
             let fetched = source.fetch(beside, log)?;
             let Commit { sha, subject } = &fetched.commit;
-            say(log, &format!("Commit: {sha} {}", plain(subject.as_deref().unwrap_or_default())));
+            say(log, &format!("Commit: {sha} {}", escaped(subject.as_deref().unwrap_or_default())));
             if fetched.submodules {
                 say(log, "Submodules are not fetched: refer to modules in other repositories by `source`.");
             }
@@ -162,7 +167,7 @@ fn inside(working_directory: &str) -> Result<PathBuf, Error> {
             Component::CurDir => {}
             Component::Normal(name) => inside.push(name),
             Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
-                return Err(Error::WorkingDirectory(plain(working_directory)));
+                return Err(Error::WorkingDirectory(escaped(working_directory)));
             }
         }
     }

@@ -2,35 +2,11 @@
 
 use std::path::Path;
 
+use text::escaped;
+
 /// A path for a terminal: what could move its cursor or colour it is escaped.
 pub(crate) fn shown(path: &Path) -> String {
-    if path.as_os_str().is_empty() { ".".to_owned() } else { plain(&path.to_string_lossy()) }
-}
-
-/// A text for a terminal, on one line.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for char in text.chars() {
-        if char.is_control() { plain.extend(char.escape_default()) } else { plain.push(char) }
-    }
-    plain
-}
-
-/// Bytes in the largest unit that keeps a digit before the point.
-pub(crate) fn amount(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if bytes < 1024 {
-        return format!("{bytes} bytes");
-    }
-    #[expect(clippy::cast_precision_loss, reason = "shown with one digit after the point")]
-    let mut value = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let number = format!("{value:.1}");
-    format!("{} {}", number.strip_suffix(".0").unwrap_or(&number), UNITS[unit])
+    if path.as_os_str().is_empty() { ".".to_owned() } else { escaped(&path.to_string_lossy()) }
 }
 
 /// At most a dozen names, and how many more there are.
@@ -39,7 +15,7 @@ pub(crate) fn listed(names: &[String], none: &str) -> String {
     if names.is_empty() {
         return none.to_owned();
     }
-    let mut text = names.iter().take(MOST).map(|name| plain(name)).collect::<Vec<_>>().join(", ");
+    let mut text = names.iter().take(MOST).map(|name| escaped(name)).collect::<Vec<_>>().join(", ");
     if names.len() > MOST {
         text.push_str(&format!(" and {} more", names.len() - MOST));
     }
@@ -48,7 +24,7 @@ pub(crate) fn listed(names: &[String], none: &str) -> String {
 
 /// The address of a repository without the user and password that may stand in it, fit for a terminal.
 pub fn without_credentials(url: &str) -> String {
-    let plain = plain(url);
+    let plain = escaped(url);
     let Some((scheme, rest)) = plain.split_once("://") else { return plain };
     let (authority, path) =
         rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
@@ -62,21 +38,6 @@ pub fn without_credentials(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts_are_shown_in_the_unit_a_person_would_choose() {
-        let table = [
-            (0, "0 bytes"),
-            (1023, "1023 bytes"),
-            (1024, "1 KiB"),
-            (1536, "1.5 KiB"),
-            (512 * 1024 * 1024, "512 MiB"),
-            (u64::MAX, "16777216 TiB"),
-        ];
-        for (bytes, words) in table {
-            assert_eq!(amount(bytes), words);
-        }
-    }
 
     #[test]
     fn a_name_cannot_steer_the_terminal() {

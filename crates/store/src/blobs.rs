@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sha2::{Digest as _, Sha256};
+use files::{Hashed, sync_directory};
 
-use crate::data_dir::sync_dir;
 use crate::{Digest, Error, blocking};
 
 /// Where blobs are written before they have their name. Emptied when the data directory is opened.
@@ -130,7 +129,7 @@ impl BlobStore {
 
     fn adopt(&self, source: &Path) -> Result<PutBlob, Error> {
         let file = open_regular(source)?;
-        let blob = digest(&file, source, |_| Ok(()))?;
+        let blob = copy(&file, source, io::sink(), source)?;
         let path = self.path(blob.digest);
         let adopt = || {
             if fs::symlink_metadata(source)?.is_symlink() {
@@ -170,8 +169,8 @@ impl BlobStore {
         // file system writes all that has changed in its directories at once, so that the last two find nothing to
         // do. A name whose content never came is no blob that anybody was told of, and is replaced if it comes again.
         File::open(path)?.sync_all()?;
-        sync_dir(shard)?;
-        sync_dir(&self.dir)
+        sync_directory(shard)?;
+        sync_directory(&self.dir)
     }
 }
 
@@ -197,14 +196,14 @@ fn open_regular(path: &Path) -> Result<File, Error> {
     File::open(path).map_err(unusable)
 }
 
-/// Reads all of the source, and hands it on piece by piece.
-fn digest(
+/// Reads all of the source into a file, or into nothing.
+fn copy(
     mut source: impl Read,
     name: &Path,
-    mut hand_on: impl FnMut(&[u8]) -> Result<(), Error>,
+    into: impl io::Write,
+    into_name: &Path,
 ) -> Result<PutBlob, Error> {
-    let mut hasher = Sha256::new();
-    let mut size = 0;
+    let mut hashed = Hashed::new(into);
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let read = match source.read(&mut buffer) {
@@ -213,11 +212,10 @@ fn digest(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(Error::blob(name, &error)),
         };
-        hasher.update(read);
-        size += read.len() as u64;
-        hand_on(read)?;
+        hashed.write_all(read).map_err(|error| Error::blob(into_name, &error))?;
     }
-    Ok(PutBlob { digest: Digest::finish(hasher), size })
+    let (sha256, size) = hashed.finish().map_err(|error| Error::blob(into_name, &error))?;
+    Ok(PutBlob { digest: Digest::new(sha256), size })
 }
 
 fn open(path: &Path, digest: Digest) -> Result<File, Error> {
@@ -259,8 +257,7 @@ impl Unfinished {
 
     /// Writes all of the source.
     fn fill(&self, source: impl Read, name: &Path) -> Result<PutBlob, Error> {
-        let mut file = &self.file;
-        digest(source, name, |read| file.write_all(read).map_err(|error| Error::blob(&self.path, &error)))
+        copy(source, name, &self.file, &self.path)
     }
 }
 

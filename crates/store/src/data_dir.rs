@@ -50,7 +50,7 @@ impl DataDir {
     /// SQLite would make the file readable for all; its journals take over the mode of the file.
     fn prepare_database(&self, database: &Path) -> std::io::Result<()> {
         OpenOptions::new().create(true).append(true).mode(0o600).open(database)?;
-        sync_dir(&self.path)
+        files::sync_directory(&self.path)
     }
 }
 
@@ -91,13 +91,8 @@ pub(crate) fn private_dir(path: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(error),
         Ok(()) => match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            Some(parent) => sync_dir(parent),
+            Some(parent) => files::sync_directory(parent),
             None => Ok(()),
         },
     }
-}
-
-/// Makes what was created or renamed in a directory survive a power cut.
-pub(crate) fn sync_dir(path: &Path) -> std::io::Result<()> {
-    File::open(path)?.sync_all()
 }

@@ -13,8 +13,8 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    pub(crate) fn finish(hasher: Sha256) -> Self {
-        Self(hasher.finalize().into())
+    pub(crate) const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
     }
 
     /// The raw 32 bytes.
@@ -52,7 +52,7 @@ impl FromStr for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&text::hex(&self.0))
     }
 }
 

@@ -2,13 +2,15 @@ use hcl_edit::structure::Block;
 
 use super::header;
 use super::labels::only_label;
+use ::text::nearest;
+
 use crate::context::{Context, Issue, Span};
 use crate::diagnostic::Code;
 use crate::fields::Fields;
 use crate::git::{InnerFolder, Reference, RepositoryUrl};
 use crate::model::{GitSource, Source};
 use crate::schema::{DIRECTORY_SOURCE, GIT_SOURCE};
-use crate::suggest::{nearest, quoted};
+use crate::suggest::quoted;
 use crate::text::LocalPath;
 
 const EXAMPLES: &str = "`source \"directory\" { path = \"./infra\" }` or \

@@ -1,13 +1,15 @@
 use hcl_edit::structure::Block;
 
 use super::header;
+use ::text::nearest;
+
 use crate::context::{Context, Issue, Names, Span};
 use crate::decode::List;
 use crate::diagnostic::Code;
 use crate::fields::Fields;
 use crate::model::{OWNERS, TeamConfig};
 use crate::schema::TEAM;
-use crate::suggest::{listed, nearest, quoted};
+use crate::suggest::{listed, quoted};
 
 /// A `team` block.
 pub(crate) fn team(name: &str, block: &Block, context: &mut Context<'_>) -> Option<TeamConfig> {

@@ -15,11 +15,11 @@ pub(crate) use policy_check::run_document;
 pub use policy_check::set_settings;
 
 use executor::{ExecutionResult, Lost, Outcome, Salvaged, Spec};
+use files::{Found, Replacement};
 use lifecycle::{Event, Stage};
 use store::{Run, RunUpdate, Workspace};
 
 use crate::context::Context;
-use crate::files::{self, Found};
 
 /// How an execution ended, as it was observed. Nothing that it started is alive.
 #[derive(Debug)]
@@ -157,25 +157,16 @@ pub(crate) fn write_private(
     content: &impl serde::Serialize,
 ) -> Result<(), StageError> {
     use std::io::Write as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let bytes =
-        serde_json::to_vec_pretty(content).map_err(|error| StageError::file("write", path, &error))?;
-    let temporary = path.with_extension("tmp");
+    use std::os::unix::fs::DirBuilderExt as _;
     let write = || {
         if let Some(parent) = path.parent() {
-            use std::os::unix::fs::DirBuilderExt as _;
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
         }
-        let mut file = std::fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&temporary)?;
-        file.write_all(&bytes)?;
-        std::fs::rename(&temporary, path)
+        let mut new = Replacement::begin(path)?;
+        new.file().write_all(&serde_json::to_vec_pretty(content)?)?;
+        new.commit()
     };
-    write().map_err(|error| StageError::file("write", path, &error))
+    write().map_err(|error: std::io::Error| StageError::file("write", path, &error))
 }
 
 /// Opens a file that an earlier stage wrote; `None` if there is none.
@@ -183,7 +174,7 @@ fn open_own(path: &std::path::Path) -> Result<Option<std::fs::File>, StageError>
     match files::open(path) {
         Ok(Found::File(file)) => Ok(Some(file)),
         Ok(Found::Nothing) => Ok(None),
-        Ok(Found::Other) => Err(StageError::Impossible(format!(
+        Ok(Found::Other(_)) => Err(StageError::Impossible(format!(
             "{} is no regular file: what ran here has replaced it",
             path.display()
         ))),

@@ -10,12 +10,10 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit, setrlimit};
 
-use crate::directory::{private_file, remove};
 use crate::procfs;
 use crate::record::{Claim, MARK};
 use crate::run::diagnostics::complain;
 use crate::run::log::Log;
-use crate::run::messages::describe_bytes;
 use crate::run::program;
 use crate::salvage;
 use crate::spec::{Spec, Stdout, Step};
@@ -59,7 +57,7 @@ pub(crate) fn start(spec: &Spec, claim: &Claim, log: &Log, step: &Step) -> Resul
         Stdout::Log => None,
         Stdout::File(path) => {
             let path = spec.resolve(path);
-            let opened = private_file(&path);
+            let opened = files::create_private(&path);
             Some(opened.map_err(|error| cannot(format!("{} cannot be created: {error}", path.display())))?)
         }
     };
@@ -102,7 +100,7 @@ fn clear(spec: &Spec, step: &Step) -> io::Result<()> {
         Stdout::Log => None,
         Stdout::File(path) => Some(path),
     };
-    step.must_write.iter().chain(output).try_for_each(|path| remove(&spec.resolve(path)))
+    step.must_write.iter().chain(output).try_for_each(|path| files::remove(&spec.resolve(path)))
 }
 
 impl Started {
@@ -130,8 +128,8 @@ fn spawn_limited(command: &mut Command, limit: u64) -> Result<std::process::Chil
     if limit < needed {
         return Err(format!(
             "cannot be started with a memory limit of {}: it needs {} at least",
-            describe_bytes(limit),
-            describe_bytes(needed)
+            text::bytes(limit),
+            text::bytes(needed)
         ));
     }
     let own = getrlimit(Resource::As);

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::control::{LONGEST_REQUEST, Reply, Request};
-use crate::directory::{Directory, remove};
+use crate::directory::Directory;
 
 /// A client that holds more connections than this waits in the queue of the socket.
 const MOST_CONNECTIONS: usize = 16;
@@ -66,7 +66,7 @@ impl Events {
         }
         let socket = directory.control_socket()?;
         // of an executor whose claim was lost in a power cut
-        remove(socket.path())?;
+        files::remove(socket.path())?;
         let listener = UnixListener::bind(socket.path())?;
         listener.set_nonblocking(true)?;
         Ok(Self { listener, connections: Vec::new(), signals, terminate, child })

@@ -8,7 +8,6 @@ use std::process::Stdio;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use crate::directory::remove;
 use crate::run::diagnostics::complain;
 
 /// One open file description that every step writes to, so that the order of its output is kept.
@@ -20,7 +19,7 @@ impl Log {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         // what a repeatable execution had written before a power cut that took its claim; it may be kept under another name
         if fs::symlink_metadata(path).is_ok_and(|left| left.is_file()) {
-            remove(path)?;
+            files::remove(path)?;
         }
         let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         Ok(Self { file })

@@ -39,7 +39,7 @@ pub(crate) fn failure(step: &Step, ended: &StepEnd, killed_here: bool, peak_memo
 /// Out of memory looks different in every program, and like an ordinary failure in most; so the limit is mentioned.
 pub(crate) fn with_limits(step: &Step, why: String) -> String {
     match step.memory_limit {
-        Some(limit) => format!("{why} (its memory limit was {})", describe_bytes(limit)),
+        Some(limit) => format!("{why} (its memory limit was {})", text::bytes(limit)),
         None => why,
     }
 }
@@ -88,16 +88,6 @@ fn describe_duration(duration: Duration) -> String {
     if parts.is_empty() { "0s".to_owned() } else { parts.join(" ") }
 }
 
-/// As "512 MiB".
-pub(crate) fn describe_bytes(bytes: u64) -> String {
-    for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] {
-        if bytes >= size && bytes.is_multiple_of(size) {
-            return format!("{} {unit}", bytes / size);
-        }
-    }
-    format!("{bytes} bytes")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_and_sizes_are_short() {
+    fn durations_are_short() {
         for (milliseconds, words) in [
             (0, "0s"),
             (250, "250ms"),
@@ -154,9 +144,6 @@ mod tests {
             (3_601_000, "1h 1s"),
         ] {
             assert_eq!(describe_duration(Duration::from_millis(milliseconds)), words);
-        }
-        for (bytes, words) in [(1, "1 bytes"), (1024, "1 KiB"), (1536, "1536 bytes"), (2 << 30, "2 GiB")] {
-            assert_eq!(describe_bytes(bytes), words);
         }
     }
 }

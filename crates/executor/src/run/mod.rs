@@ -25,9 +25,7 @@ use jiff::Timestamp;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use rustix::process::{getpid, set_child_subreaper, setsid};
 
-use crate::directory::{
-    Directory, create, create_durably, lock_file, private_file, read_versioned, sync_together,
-};
+use crate::directory::{Directory, create, create_durably, lock_file, read_versioned, sync_together};
 use crate::error::Error;
 use crate::handshake::Handshake;
 use crate::procfs::{Identity, boot_id};
@@ -331,7 +329,7 @@ struct ResultFile {
 
 impl ResultFile {
     fn reserve(directory: &Directory) -> io::Result<Self> {
-        let file = private_file(&temporary(directory))?;
+        let file = files::create_private(&temporary(directory))?;
         fallocate(&file, FallocateFlags::empty(), 0, RESULT_SPACE)?;
         Ok(Self { file })
     }

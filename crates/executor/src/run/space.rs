@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use rustix::fs::statvfs;
 
 use crate::run::diagnostics::complain;
-use crate::run::messages::describe_bytes;
 use crate::spec::Reserve;
 
 /// How often the space that is left is looked at.
@@ -45,7 +44,7 @@ impl Space {
         match fs::remove_file(&reserve.path) {
             Ok(()) => Some(format!(
                 "the disk is nearly full: {} that were kept in reserve are free now, so that the state can be written",
-                describe_bytes(size)
+                text::bytes(size)
             )),
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {

@@ -224,12 +224,9 @@ impl Reader<'_> {
     }
 
     fn unknown_argument(&mut self, name: &str, span: Option<Range<usize>>) {
-        let near = POLICY_ARGUMENTS
-            .iter()
-            .max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
-        let help = match near {
-            Some(near) if strsim::jaro_winkler(name, near) > 0.8 => format!("did you mean {near}?"),
-            _ => known_arguments(),
+        let help = match text::nearest(name, POLICY_ARGUMENTS.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => known_arguments(),
         };
         self.mistake(span, format!("unknown argument {name}"), help);
     }

@@ -38,14 +38,9 @@ impl Rego {
             return "what it names is no set: write RULE contains MESSAGE if { … }, or RULE := [ … ]"
                 .to_owned();
         }
-        let near = self
-            .rules
-            .iter()
-            .map(|rule| (strsim::jaro_winkler(query, rule), rule))
-            .max_by(|(a, _), (b, _)| a.total_cmp(b));
-        match near {
-            Some((likeness, rule)) if likeness > 0.8 => format!("did you mean {rule}?"),
-            _ => "write the path of a rule, data.PACKAGE.RULE".to_owned(),
+        match text::nearest(query, self.rules.iter().map(String::as_str)) {
+            Some(rule) => format!("did you mean {rule}?"),
+            None => "write the path of a rule, data.PACKAGE.RULE".to_owned(),
         }
     }
 }

@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 pub use folder::{SetFile, SetFolder};
 #[cfg(feature = "rego")]
 pub(crate) use guard::out_of_time;
+use text::escaped;
 
 use crate::{
     CompiledSet, EngineKind, Input, Limits, LoadError, Mistake, Policy, PolicyEngine, PolicyResult,
-    progress::Event, rego::RegoEngine, render::one_line, sentinel::SentinelEngine,
+    progress::Event, rego::RegoEngine, sentinel::SentinelEngine,
 };
 
 /// The engines of this build. A folder belongs to the engine whose manifest it holds.
@@ -139,7 +140,7 @@ impl PolicySet {
                 self.name,
                 index + 1,
                 policies.len(),
-                one_line(&policies[index].name)
+                escaped(&policies[index].name)
             );
             tell(Event::Begins(what.clone()));
             let result = guard::evaluate(&self.compiled, index, input, limits);

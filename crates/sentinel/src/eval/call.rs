@@ -189,11 +189,8 @@ impl Evaluator<'_> {
     fn call_closure(&mut self, closure: &Rc<Closure>, args: Vec<Value>, span: Span) -> Result<Value, Error> {
         let func = &closure.func;
         if args.len() != func.params {
-            let plural = if func.params == 1 { "" } else { "s" };
-            return Err(self.fault(
-                span,
-                format!("the function takes {} argument{plural}, not {}", func.params, args.len()),
-            ));
+            let wanted = text::count(func.params, "argument");
+            return Err(self.fault(span, format!("the function takes {wanted}, not {}", args.len())));
         }
         self.meter
             .enter()

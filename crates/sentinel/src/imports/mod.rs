@@ -237,8 +237,7 @@ impl Call<'_, '_> {
     /// The arguments, of which there must be exactly so many.
     fn exactly<const N: usize>(&self) -> Result<[Value; N], Error> {
         self.args.clone().try_into().map_err(|args: Vec<Value>| {
-            let plural = if N == 1 { "" } else { "s" };
-            self.error(format!("takes {N} argument{plural}, not {}", args.len()))
+            self.error(format!("takes {}, not {}", text::count(N, "argument"), args.len()))
         })
     }
 

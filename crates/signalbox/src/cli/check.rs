@@ -45,10 +45,10 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
     match config {
         Some(config) if exit == Exit::Success => {
             let has = [
-                plural(config.workspaces.len(), "workspace"),
-                plural(config.users.len(), "user"),
-                plural(config.teams.len(), "team"),
-                plural(config.policy_sets.len(), "policy set"),
+                text::count(config.workspaces.len(), "workspace"),
+                text::count(config.users.len(), "user"),
+                text::count(config.teams.len(), "team"),
+                text::count(config.policy_sets.len(), "policy set"),
             ];
             let good = output.paint.with(paint::GOOD, "ok");
             let counts = if counts.is_empty() { counts } else { format!("; {counts}") };
@@ -89,12 +89,8 @@ pub(crate) fn check_policy_sets(config: &Config) -> PolicySetFindings {
 fn counts(mistakes: usize, warnings: usize) -> String {
     [(mistakes, "mistake"), (warnings, "warning")]
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| plural(count, name))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, name)| text::count(number, name))
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-fn plural(count: usize, name: &str) -> String {
-    if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
 }

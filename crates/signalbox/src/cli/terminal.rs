@@ -162,14 +162,8 @@ fn visible(char: char) -> char {
         // the pictures of the control characters stand in their order
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(char)).unwrap_or(char::REPLACEMENT_CHARACTER),
         '\x7f' => '\u{2421}',
-        // C1, and what changes the direction of the text around it
-        '\u{80}'..='\u{9f}'
-        | '\u{61c}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
-        _ => char,
+        char if text::is_steering(char) => char::REPLACEMENT_CHARACTER,
+        char => char,
     }
 }
 
