@@ -35,9 +35,10 @@ dist:
     cargo build --profile dist -p signalbox
 
 # Overhead, latency, throughput, memory and policies, in one table measured in one run. SENTINEL_CORPUS names a corpus.
-bench:
+# PARTS choose: overhead confirm throughput memory scale logs policies.
+bench *PARTS:
     cargo build --release
-    cargo run --release -p bench
+    cargo run --release -p bench -- {{PARTS}}
 
 # Runs every Sentinel test case below DIR, a folder of repositories, and compares mocks with what is derived.
 sentinel-corpus DIR *OPTIONS:

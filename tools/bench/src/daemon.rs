@@ -2,14 +2,14 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use client::{Client, NewRun, Run};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
-const TOKEN: &str = "a-token-for-benchmarks";
+pub(crate) const TOKEN: &str = "a-token-for-benchmarks";
 
 /// A release daemon with a configuration of its own; stopped when dropped.
 pub(crate) struct Daemon {
@@ -17,6 +17,9 @@ pub(crate) struct Daemon {
     /// Removed with the daemon.
     _dir: TempDir,
     pub(crate) client: Client,
+    pub(crate) address: String,
+    /// From its start to its first answer.
+    pub(crate) ready_after: Duration,
 }
 
 /// A workspace of the configuration.
@@ -32,10 +35,7 @@ impl Daemon {
         slots: usize,
         workspaces: &[Workspace<'_>],
     ) -> anyhow::Result<Self> {
-        let digest = Sha256::digest(TOKEN).iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
+        let digest = text::hex(&Sha256::digest(TOKEN));
         let mut config = format!(
             "server {{\n  listen = \"127.0.0.1:0\"\n  data_dir = \"./data\"\n  max_concurrent_runs = {slots}\n}}\n\
              organization = \"bench\"\nuser \"owner\" {{\n  token_sha256 = \"{digest}\"\n}}\n\
@@ -49,6 +49,7 @@ impl Daemon {
         }
         let file = dir.path().join("signalbox.hcl");
         std::fs::write(&file, config)?;
+        let started = Instant::now();
         let mut child = Command::new(binary()?)
             .args(["--log-format", "json", "serve", "--config"])
             .arg(&file)
@@ -67,7 +68,9 @@ impl Daemon {
         // drained for as long as it writes
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let client = Client::new(&format!("http://{address}"), TOKEN)?;
-        let daemon = Self { child, _dir: dir, client };
+        client.account().await?;
+        let ready_after = started.elapsed();
+        let daemon = Self { child, _dir: dir, client, address, ready_after };
         if let Some(last) = workspaces.last() {
             daemon.until(async || daemon.client.workspace(&last.name).await.ok()).await?;
         }
@@ -95,7 +98,7 @@ impl Daemon {
     }
 
     pub(crate) async fn until<T>(&self, mut condition: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         loop {
             if let Some(value) = condition().await {
                 return Ok(value);
@@ -103,6 +106,16 @@ impl Daemon {
             ensure!(started.elapsed() < Duration::from_secs(120), "waited two minutes in vain");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+
+    /// Time of a core that it has had so far, in all its threads.
+    pub(crate) fn cpu_time(&self) -> anyhow::Result<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // behind the name, which may hold anything: state, and the 11th and 12th after that
+        let fields: Vec<_> = stat.rsplit_once(')').context("no stat")?.1.split_whitespace().collect();
+        let ticks = |at: usize| -> anyhow::Result<u64> { Ok(fields.get(at).context("no times")?.parse()?) };
+        // a tick is 10 ms to every program, whatever the kernel's own are
+        Ok(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
     }
 
     /// Resident memory in bytes.

@@ -16,20 +16,31 @@ fn main_tf(resources: usize) -> String {
     format!("resource \"terraform_data\" \"thing\" {{\n  count = {resources}\n  input = timestamp()\n}}\n")
 }
 
-fn directory() -> anyhow::Result<tempfile::TempDir> {
+pub(crate) fn directory() -> anyhow::Result<tempfile::TempDir> {
     Ok(tempfile::Builder::new().prefix("signalbox-bench-").tempdir()?)
 }
 
-fn source(dir: &Path, resources: usize) -> anyhow::Result<PathBuf> {
+pub(crate) fn source(dir: &Path, resources: usize) -> anyhow::Result<PathBuf> {
     let source = dir.join("source");
     std::fs::create_dir_all(&source)?;
     std::fs::write(source.join("main.tf"), main_tf(resources))?;
     Ok(source)
 }
 
-pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+pub(crate) fn median(times: Vec<Duration>) -> Duration {
+    quantile(times, 0.5)
+}
+
+pub(crate) fn quantile(mut times: Vec<Duration>, part: f64) -> Duration {
     times.sort();
-    times[times.len() / 2]
+    times[((times.len() - 1) as f64 * part).round() as usize]
+}
+
+/// The median, and what all but one of a hundred stay within.
+pub(crate) fn spread(times: Vec<Duration>) -> String {
+    let of = times.len();
+    let (half, most) = (quantile(times.clone(), 0.5), quantile(times, 0.99));
+    format!("{}, p99 {} (of {of})", milliseconds(half), milliseconds(most))
 }
 
 pub(crate) fn milliseconds(time: Duration) -> String {
@@ -67,7 +78,7 @@ async fn overhead_with(resources: usize, rows: &mut Rows) -> anyhow::Result<()> 
         }
     }
     let (with, without) = (median(with), median(without));
-    let of = format!("{resources} resource{}", if resources == 1 { "" } else { "s" });
+    let of = text::count(resources, "resource");
     rows.push((format!("a run through the daemon, {of} (median of {ROUNDS})"), milliseconds(with)));
     rows.push(("  the same terraform commands in a shell".into(), milliseconds(without)));
     let ratio = with.as_secs_f64() / without.as_secs_f64();
@@ -162,7 +173,8 @@ pub(crate) async fn throughput(rows: &mut Rows) -> anyhow::Result<()> {
 
 /// Resident memory at rest.
 pub(crate) async fn resident_memory(rows: &mut Rows) -> anyhow::Result<()> {
-    for count in [1_usize, 1000] {
+    let mut resident = Vec::new();
+    for count in [1_usize, 1_000, 10_000] {
         let dir = directory()?;
         let source = source(dir.path(), 1)?;
         let workspaces: Vec<_> = (0..count)
@@ -175,8 +187,15 @@ pub(crate) async fn resident_memory(rows: &mut Rows) -> anyhow::Result<()> {
         let daemon = Daemon::start(dir, 2, &workspaces).await?;
         // two rounds of the reconciler
         tokio::time::sleep(Duration::from_secs(5)).await;
-        let mib = daemon.resident()? as f64 / f64::from(1 << 20);
-        rows.push((format!("resident memory with {count} workspaces"), format!("{mib:.1} MiB")));
+        let bytes = daemon.resident()?;
+        let mib = bytes as f64 / f64::from(1 << 20);
+        let workspaces = text::count(count, "workspace");
+        rows.push((format!("resident memory with {workspaces}"), format!("{mib:.1} MiB")));
+        resident.push((count, bytes));
+    }
+    if let [(few, before), .., (many, after)] = resident[..] {
+        let each = after.saturating_sub(before) / (many - few) as u64;
+        rows.push(("  bytes for each idle workspace (target 3,000)".into(), each.to_string()));
     }
     Ok(())
 }
