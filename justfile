@@ -40,6 +40,10 @@ bench *PARTS:
     cargo build --release
     cargo run --release -p bench -- {{PARTS}}
 
+# Kills daemons, executors and terraforms at random, and checks that every run ends as it should. A seed repeats a run.
+chaos KILLS="100" SEED="":
+    {{ if SEED == "" { "" } else { "SIGNALBOX_CHAOS_SEED=" + SEED } }} SIGNALBOX_CHAOS_KILLS={{KILLS}} cargo test -p signalbox --test blackbox -- chaos --nocapture
+
 # Runs every Sentinel test case below DIR, a folder of repositories, and compares mocks with what is derived.
 sentinel-corpus DIR *OPTIONS:
     cargo run --release -p sentinel-corpus -- {{DIR}} {{OPTIONS}}

@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod cancel;
+mod chaos;
 mod command_line;
 mod configuration;
 mod crash;
