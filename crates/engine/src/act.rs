@@ -121,7 +121,7 @@ impl Engine {
             id: RunId::generate(),
             workspace: workspace.id,
             facts: facts(request, &settings, self.access(user, &workspace)),
-            options: request.options(),
+            options: request.options.clone(),
             source: request.source.clone(),
             created_by: user.to_owned(),
             created_at: self.context.now(),

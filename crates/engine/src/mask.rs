@@ -14,8 +14,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use lifecycle::RunVariable;
 use serde_json::Value;
-use store::{RunVariable, Settings};
+use store::Settings;
 
 use crate::variables;
 

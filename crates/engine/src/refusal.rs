@@ -1,4 +1,4 @@
-use lifecycle::{Illegal, WorkspaceRights};
+use lifecycle::{Contradiction, Illegal, WorkspaceRights};
 
 /// Why something that a person asked for was not done. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,12 @@ pub enum Refusal {
     /// The daemon could not do it. It may work later.
     #[error("the request could not be recorded: {0}")]
     Failed(#[from] store::Error),
+}
+
+impl From<Contradiction> for Refusal {
+    fn from(Contradiction { pointer, why }: Contradiction) -> Self {
+        Self::Invalid { pointer, detail: why.to_owned() }
+    }
 }
 
 impl Refusal {

@@ -1,7 +1,7 @@
 //! What a person asks for when they queue a run, and what of it can't be done.
 
 use lifecycle::id::ConfigurationVersionId;
-use store::{RunOptions, RunVariable};
+use store::RunOptions;
 
 use crate::Refusal;
 use crate::variables;
@@ -9,28 +9,18 @@ use crate::variables;
 /// A run to be queued, as a person asks for it (tfe-api.md 2.1).
 #[derive(Debug, Clone, Default)]
 pub struct RunRequest {
-    /// Why; a line for people.
-    pub message: String,
+    /// Why, what `terraform plan` is told, and values for this run alone.
+    pub options: RunOptions,
     /// Where the request came from: `tfe-api`, `terraform+cloud`, `signalbox-cli`, …
     pub source: String,
     /// Make a plan and nothing else.
     pub plan_only: bool,
     /// Plan to destroy everything.
     pub destroy: bool,
-    /// Only bring the state up to date.
-    pub refresh_only: bool,
-    /// Don't look at the real objects first.
-    pub skip_refresh: bool,
     /// `None`: as the workspace says.
     pub auto_apply: Option<bool>,
     /// Allow a plan without changes to be applied.
     pub allow_empty_apply: bool,
-    /// Addresses for `-target`.
-    pub target_addrs: Vec<String>,
-    /// Addresses for `-replace`.
-    pub replace_addrs: Vec<String>,
-    /// Values for this run alone, as HCL literals.
-    pub variables: Vec<RunVariable>,
     /// A configuration that was uploaded; `None`: taken from the workspace's source when the plan starts.
     pub configuration_version: Option<ConfigurationVersionId>,
 }
@@ -57,40 +47,15 @@ impl RunRequest {
     /// [`Refusal::Invalid`] with the place.
     pub(crate) fn validate(&self) -> Result<(), Refusal> {
         let invalid = |pointer, detail: &str| Err(Refusal::Invalid { pointer, detail: detail.to_owned() });
-        check_text("/data/attributes/message", &self.message)?;
-        if self.refresh_only && self.destroy {
-            return invalid(
-                "/data/attributes/refresh-only",
-                "a run is either refresh-only or is-destroy, not both",
-            );
-        }
-        if self.refresh_only && self.skip_refresh {
-            return invalid("/data/attributes/refresh", "a refresh-only run can't have refresh switched off");
-        }
-        if self.refresh_only && !self.replace_addrs.is_empty() {
-            return invalid("/data/attributes/replace-addrs", "a refresh-only run replaces nothing");
-        }
-        if self.destroy && !self.replace_addrs.is_empty() {
-            return invalid("/data/attributes/replace-addrs", "a destroy run replaces nothing");
-        }
+        check_text("/data/attributes/message", &self.options.message)?;
+        self.options.plan.check(self.destroy)?;
         if self.plan_only && self.auto_apply == Some(true) {
             return invalid("/data/attributes/auto-apply", "a plan-only run is never applied");
         }
         if self.plan_only && self.allow_empty_apply {
             return invalid("/data/attributes/allow-empty-apply", "a plan-only run is never applied");
         }
-        for (pointer, addresses) in [
-            ("/data/attributes/target-addrs", &self.target_addrs),
-            ("/data/attributes/replace-addrs", &self.replace_addrs),
-        ] {
-            if addresses.iter().any(|a| a.trim().is_empty() || a.contains(['\0', '\n'])) {
-                return invalid(
-                    pointer,
-                    "each has to be the address of a resource, as module.a.terraform_data.b",
-                );
-            }
-        }
-        for variable in &self.variables {
+        for variable in &self.options.variables {
             let pointer = "/data/attributes/variables";
             if !variables::is_name(&variable.key) {
                 let detail = format!("{:?} is no name of a variable", variable.key);
@@ -103,21 +68,12 @@ impl RunRequest {
         }
         Ok(())
     }
-
-    pub(crate) fn options(&self) -> RunOptions {
-        RunOptions {
-            message: self.message.clone(),
-            refresh: !self.skip_refresh,
-            refresh_only: self.refresh_only,
-            target_addrs: self.target_addrs.clone(),
-            replace_addrs: self.replace_addrs.clone(),
-            variables: self.variables.clone(),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use lifecycle::{PlanOptions, RunVariable};
+
     use super::*;
 
     fn refused_at(request: RunRequest) -> Option<&'static str> {
@@ -130,24 +86,26 @@ mod tests {
     #[test]
     fn contradictions_are_refused_with_their_place() {
         let plain = RunRequest::default;
-        let variable = |key: &str, value: &str| RunVariable { key: key.into(), value: value.into() };
+        let with = |options| RunRequest { options, ..plain() };
+        let message = |text: &str| RunOptions { message: text.into(), ..RunOptions::default() };
+        let variable = |key: &str, value: &str| {
+            let variables = vec![RunVariable { key: key.into(), value: value.into() }];
+            with(RunOptions { variables, ..RunOptions::default() })
+        };
+        let plan = PlanOptions { refresh_only: true, ..PlanOptions::default() };
+        let refresh_only = with(RunOptions { plan, ..RunOptions::default() });
         let table = [
             (plain(), None),
-            (RunRequest { message: "é".repeat(2048), ..plain() }, None),
-            (RunRequest { message: "é".repeat(2049), ..plain() }, Some("message")),
-            (RunRequest { refresh_only: true, destroy: true, ..plain() }, Some("refresh-only")),
-            (RunRequest { refresh_only: true, skip_refresh: true, ..plain() }, Some("refresh")),
-            (
-                RunRequest { destroy: true, replace_addrs: vec!["a.b".into()], ..plain() },
-                Some("replace-addrs"),
-            ),
+            (with(message(&"é".repeat(2048))), None),
+            (with(message(&"é".repeat(2049))), Some("message")),
+            (RunRequest { destroy: true, ..refresh_only.clone() }, Some("refresh-only")),
+            (refresh_only, None),
             (RunRequest { plan_only: true, auto_apply: Some(true), ..plain() }, Some("auto-apply")),
             (RunRequest { plan_only: true, auto_apply: Some(false), ..plain() }, None),
             (RunRequest { plan_only: true, allow_empty_apply: true, ..plain() }, Some("allow-empty-apply")),
-            (RunRequest { target_addrs: vec![" ".into()], ..plain() }, Some("target-addrs")),
-            (RunRequest { variables: vec![variable("a", "\"b\"")], ..plain() }, None),
-            (RunRequest { variables: vec![variable("a", "b")], ..plain() }, Some("variables")),
-            (RunRequest { variables: vec![variable("a=", "1")], ..plain() }, Some("variables")),
+            (variable("a", "\"b\""), None),
+            (variable("a", "b"), Some("variables")),
+            (variable("a=", "1"), Some("variables")),
         ];
         for (request, place) in table {
             let shown = format!("{request:?}");

@@ -20,6 +20,7 @@
 //! * [`queue`] says which runs of a workspace may start, [`slots`] which executions may run at once, and
 //!   [`waiting`] what a run that may not waits for.
 //! * [`access`] says who may do what.
+//! * [`PlanOptions`] is what a run asks of `terraform plan`: the one place where a mode of runs is named.
 //! * [`wire`] maps states to the status strings of the Terraform Enterprise API.
 //!
 //! Invariants, proven in `tests/must_never_happen.rs`: a final state has no way out; every state that
@@ -31,6 +32,7 @@ mod event;
 mod facts;
 pub mod history;
 pub mod id;
+mod plan_options;
 pub mod queue;
 pub mod slots;
 mod state;
@@ -41,5 +43,6 @@ pub mod wire;
 pub use access::{AccessLevel, OrganizationRights, WorkspaceRights};
 pub use event::{ApplyOutcome, Event, PlanOutcome, PolicyOutcome};
 pub use facts::Facts;
+pub use plan_options::{Contradiction, PlanOptions, RunVariable};
 pub use state::{Execution, Stage, State, UnknownState, Work};
 pub use step::{Due, Illegal, Rule, Transition, due, step};

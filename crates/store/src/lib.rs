@@ -51,7 +51,7 @@ pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
     Lock, NewConfigurationVersion, NewRun, NewStateVersion, NewWorkspace, Operation, Origin, Page,
     PageRequest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions,
-    RunUpdate, RunVariable, Settings, Source, StateVersion, Workspace,
+    RunUpdate, Settings, Source, StateVersion, Workspace,
 };
 pub use state_file::{InvalidState, StateMeta, StateOutput, state_outputs};
 pub use store::{Change, Records, Store, Synced};

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, RunEventId, RunId, StateVersionId, WorkspaceId};
-use lifecycle::{Facts, PolicyOutcome, Stage, State, WorkspaceRights};
+use lifecycle::{Facts, PlanOptions, PolicyOutcome, RunVariable, Stage, State, WorkspaceRights};
 use serde::Serialize;
-use store::{
-    Cancel, Digest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunOptions, RunVariable, Workspace,
-};
+use store::{Cancel, Digest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunOptions, Workspace};
 
 use super::run::View;
 
@@ -87,9 +85,11 @@ pub(crate) fn planned_run() -> Run {
         configuration_version: Some(ConfigurationVersionId::from_entropy([4; 16])),
         options: RunOptions {
             message: "a new region".into(),
-            target_addrs: vec!["module.a.terraform_data.b".into()],
+            plan: PlanOptions {
+                target_addrs: vec!["module.a.terraform_data.b".into()],
+                ..PlanOptions::default()
+            },
             variables: vec![RunVariable { key: "region".into(), value: "\"eu-west-1\"".into() }],
-            ..RunOptions::default()
         },
         ..run_in(State::NeedsConfirmation, None)
     };

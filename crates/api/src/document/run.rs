@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use lifecycle::access::{Action, WorkspaceRights};
 use lifecycle::id::RunEventId;
 use lifecycle::waiting::WaitsFor;
-use lifecycle::{State, wire};
+use lifecycle::{RunVariable, State, wire};
 use serde::Serialize;
-use store::{Cancel, Run, RunVariable};
+use store::{Cancel, Run};
 
 use super::{policy_check, user};
 use crate::jsonapi::{Identifier, Relationship, Resource, null};
@@ -185,10 +185,10 @@ fn attributes<'a>(run: &'a Run, view: &View) -> Attributes<'a> {
         plan_only: run.facts.plan_only,
         policy_paths: [],
         position_in_queue: view.position,
-        refresh: options.refresh,
-        refresh_only: options.refresh_only,
-        replace_addrs: some(&options.replace_addrs),
-        target_addrs: some(&options.target_addrs),
+        refresh: options.plan.refresh,
+        refresh_only: options.plan.refresh_only,
+        replace_addrs: some(&options.plan.replace_addrs),
+        target_addrs: some(&options.plan.target_addrs),
         save_plan: false,
         source: &run.source,
         terraform_version: run.plan.as_ref().map(|plan| plan.terraform_version.as_str()),

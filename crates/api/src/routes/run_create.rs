@@ -5,8 +5,9 @@ use axum::http::HeaderMap;
 use axum::http::header::USER_AGENT;
 use engine::RunRequest;
 use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
+use lifecycle::{PlanOptions, RunVariable};
 use serde::Deserialize;
-use store::{ConfigurationStatus, ConfigurationVersion, RunVariable};
+use store::{ConfigurationStatus, ConfigurationVersion, RunOptions};
 
 use crate::jsonapi::{ApiError, Fault, Result, identity};
 
@@ -175,17 +176,21 @@ impl Wanted {
         let variable = |Variable { key, value }| RunVariable { key, value };
         let message = attributes.message.filter(|message| !message.trim().is_empty());
         Ok(RunRequest {
-            message: message.unwrap_or_else(|| default_message(source).to_owned()),
+            options: RunOptions {
+                message: message.unwrap_or_else(|| default_message(source).to_owned()),
+                plan: PlanOptions {
+                    refresh: attributes.refresh != Some(false),
+                    refresh_only: attributes.refresh_only.unwrap_or(false),
+                    target_addrs: attributes.target_addrs.unwrap_or_default(),
+                    replace_addrs: attributes.replace_addrs.unwrap_or_default(),
+                },
+                variables: attributes.variables.unwrap_or_default().into_iter().map(variable).collect(),
+            },
             source: source.to_owned(),
             plan_only: attributes.plan_only.unwrap_or(speculative),
             destroy: attributes.is_destroy.unwrap_or(false),
-            refresh_only: attributes.refresh_only.unwrap_or(false),
-            skip_refresh: attributes.refresh == Some(false),
             auto_apply: attributes.auto_apply,
             allow_empty_apply: attributes.allow_empty_apply.unwrap_or(false),
-            target_addrs: attributes.target_addrs.unwrap_or_default(),
-            replace_addrs: attributes.replace_addrs.unwrap_or_default(),
-            variables: attributes.variables.unwrap_or_default().into_iter().map(variable).collect(),
             configuration_version: self.configuration_version,
         })
     }
@@ -283,21 +288,25 @@ mod tests {
             "variables": [{ "key": "region", "value": "\"x\"" }],
         });
         let request = wanted(body(attributes)).unwrap().request(None, "tfe-api").unwrap();
-        assert_eq!((request.message.as_str(), request.source.as_str()), ("why", "tfe-api"));
-        assert!(request.destroy && request.plan_only && request.skip_refresh);
-        assert!(request.refresh_only && request.allow_empty_apply);
+        assert_eq!((request.options.message.as_str(), request.source.as_str()), ("why", "tfe-api"));
+        assert!(request.destroy && request.plan_only && request.allow_empty_apply);
         assert_eq!(request.auto_apply, Some(false));
-        assert_eq!((request.target_addrs, request.replace_addrs), (vec!["a.b".into()], vec!["c.d".into()]));
-        assert_eq!(request.variables, [RunVariable { key: "region".into(), value: "\"x\"".into() }]);
+        let plan = PlanOptions {
+            refresh: false,
+            refresh_only: true,
+            target_addrs: vec!["a.b".into()],
+            replace_addrs: vec!["c.d".into()],
+        };
+        assert_eq!(request.options.plan, plan);
+        assert_eq!(request.options.variables, [RunVariable { key: "region".into(), value: "\"x\"".into() }]);
     }
 
     #[test]
     fn nothing_given_is_a_plain_run() {
         let request = wanted(body(Value::Null)).unwrap().request(None, "terraform+cloud").unwrap();
-        assert_eq!(request.message, "Queued manually using Terraform");
-        assert!(
-            !request.plan_only && !request.destroy && !request.skip_refresh && request.auto_apply.is_none()
-        );
+        assert_eq!(request.options.message, "Queued manually using Terraform");
+        assert_eq!(request.options.plan, PlanOptions::default());
+        assert!(!request.plan_only && !request.destroy && request.auto_apply.is_none());
     }
 
     #[test]
@@ -309,7 +318,7 @@ mod tests {
             ("tfe-api", "Queued manually via the API"),
         ] {
             let request = wanted(body(json!({ "message": " " }))).unwrap().request(None, source).unwrap();
-            assert_eq!(request.message, message);
+            assert_eq!(request.options.message, message);
         }
     }
 

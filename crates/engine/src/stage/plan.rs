@@ -152,7 +152,6 @@ fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: StageSettings, tu
 
 /// The options of `terraform plan` that the run asks for.
 fn plan_options(run: &Run) -> Vec<String> {
-    let options = &run.options;
     let mut arguments = Vec::new();
     if run.facts.destroy {
         arguments.push("-destroy".to_owned());
@@ -161,14 +160,7 @@ fn plan_options(run: &Run) -> Vec<String> {
         // beside an apply of the same state, in whose way it must not stand
         arguments.push("-lock=false".to_owned());
     }
-    if options.refresh_only {
-        arguments.push("-refresh-only".to_owned());
-    }
-    if !options.refresh {
-        arguments.push("-refresh=false".to_owned());
-    }
-    arguments.extend(options.target_addrs.iter().map(|address| format!("-target={address}")));
-    arguments.extend(options.replace_addrs.iter().map(|address| format!("-replace={address}")));
+    arguments.extend(run.options.plan.arguments());
     arguments
 }
 

@@ -100,6 +100,7 @@ fn run_input(
 ) -> Value {
     // policies ask whether these are null, not whether they are empty
     let some = |addresses: &[String]| (!addresses.is_empty()).then(|| addresses.to_vec());
+    let plan = &run.options.plan;
     let git = settings.and_then(|settings| match &settings.source {
         Some(Source::Git { url, reference }) => Some((url, reference)),
         Some(Source::Directory { .. }) | None => None,
@@ -111,11 +112,11 @@ fn run_input(
         "message": run.options.message,
         "commit_sha": commit,
         "is_destroy": run.facts.destroy,
-        "refresh": run.options.refresh,
-        "refresh_only": run.options.refresh_only,
-        "replace_addrs": some(&run.options.replace_addrs),
+        "refresh": plan.refresh,
+        "refresh_only": plan.refresh_only,
+        "replace_addrs": some(&plan.replace_addrs),
         "speculative": run.facts.plan_only,
-        "target_addrs": some(&run.options.target_addrs),
+        "target_addrs": some(&plan.target_addrs),
         "variables": variables_input(settings, run),
         "project": { "id": null, "name": "Default Project" },
         "organization": { "name": organization },

@@ -13,7 +13,7 @@ pub use configuration::{
 pub use journal::{Actor, JournalEntry};
 pub use run::{
     Cancel, NewRun, Operation, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter,
-    RunOptions, RunUpdate, RunVariable,
+    RunOptions, RunUpdate,
 };
 pub use settings::{Settings, Source};
 pub use state_version::{NewStateVersion, StateVersion};

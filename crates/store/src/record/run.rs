@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
-use std::fmt;
 
 use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, RunId, WorkspaceId};
-use lifecycle::{Event, Facts, PolicyOutcome, Stage, State, WorkspaceRights, queue};
+use lifecycle::{
+    Event, Facts, PlanOptions, PolicyOutcome, RunVariable, Stage, State, WorkspaceRights, queue,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Actor;
@@ -24,7 +25,7 @@ pub struct Run {
     pub state: State,
     /// What its transitions depend on, fixed when it was queued.
     pub facts: Facts,
-    /// What terraform is told, fixed when it was queued.
+    /// What else was asked for, fixed when it was queued.
     pub options: RunOptions,
     /// Where it came from: `tfe-api`, `tfe-ui`, `terraform+cloud`, … (tfe-api.md 1.5).
     pub source: String,
@@ -62,59 +63,21 @@ impl Run {
 
     /// What kind of run it is.
     pub const fn operation(&self) -> Operation {
-        Operation::of(self.facts, self.options.refresh_only)
+        Operation::of(self.facts, self.options.plan.refresh_only)
     }
 }
 
-/// What terraform is told for one run (tfe-api.md 2.1).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// What was asked for when a run was queued, beside its [`Facts`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
 pub struct RunOptions {
     /// Why it was queued, for people.
-    #[serde(default)]
     pub message: String,
-    /// Whether the plan reads the real objects first; `-refresh=false` if not.
-    pub refresh: bool,
-    /// `-refresh-only`: only the state is brought up to date.
-    #[serde(default)]
-    pub refresh_only: bool,
-    /// `-target`, each an address.
-    #[serde(default)]
-    pub target_addrs: Vec<String>,
-    /// `-replace`, each an address.
-    #[serde(default)]
-    pub replace_addrs: Vec<String>,
+    /// What `terraform plan` is told.
+    #[serde(flatten)]
+    pub plan: PlanOptions,
     /// Values for this run alone; they win over the workspace's.
-    #[serde(default)]
     pub variables: Vec<RunVariable>,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        Self {
-            message: String::new(),
-            refresh: true,
-            refresh_only: false,
-            target_addrs: Vec::new(),
-            replace_addrs: Vec::new(),
-            variables: Vec::new(),
-        }
-    }
-}
-
-/// A variable of one run. Its value is left out of `Debug`, since it may be a secret.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunVariable {
-    /// The variable's name.
-    pub key: String,
-    /// An HCL literal: a string has its quotes.
-    pub value: String,
-}
-
-impl fmt::Debug for RunVariable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunVariable").field("key", &self.key).finish_non_exhaustive()
-    }
 }
 
 /// The kind of a run, as the API's `filter[operation]` names it (tfe-api.md 1.5).

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use lifecycle::id::ConfigurationVersionId;
-use lifecycle::{Event, Facts, Stage, State, Work};
+use lifecycle::{Event, Facts, PlanOptions, Stage, State, Work};
 use store::{
     Commit, ConfigurationResult, Digest, NewConfigurationVersion, NewRun, Operation, PageRequest, Run,
     RunFilter, RunOptions, Store, Workspace,
@@ -104,7 +104,7 @@ pub(crate) async fn runs_are_found_by_each_filter_alone_and_together(store: Stor
     let facts = Facts::default();
     let with_message = |message: &str, refresh_only| RunOptions {
         message: message.into(),
-        refresh_only,
+        plan: PlanOptions { refresh_only, ..PlanOptions::default() },
         ..RunOptions::default()
     };
     let news = [

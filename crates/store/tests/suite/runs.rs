@@ -2,10 +2,13 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use lifecycle::id::{RunEventId, RunId, WorkspaceId};
-use lifecycle::{Event, Execution, Facts, Illegal, PlanOutcome, PolicyOutcome, Rule, Stage, State, Work};
+use lifecycle::{
+    Event, Execution, Facts, Illegal, PlanOptions, PlanOutcome, PolicyOutcome, Rule, RunVariable, Stage,
+    State, Work,
+};
 use store::{
     Actor, Cancel, Change, Digest, Error, Lock, NewConfigurationVersion, NewRun, PlanSummary,
-    PolicyCheckRecord, PolicyCounts, RecordError, RunEvent, RunOptions, RunUpdate, RunVariable, Store,
+    PolicyCheckRecord, PolicyCounts, RecordError, RunEvent, RunOptions, RunUpdate, Store,
 };
 
 use super::{
@@ -19,10 +22,12 @@ pub(crate) async fn a_run_is_kept_with_everything_that_was_asked_for(store: Stor
         facts: Facts { destroy: true, auto_apply: true, queued_with_apply_right: true, ..Facts::default() },
         options: RunOptions {
             message: "größer; -- 'quoted' \u{0} \n".into(),
-            refresh: false,
-            refresh_only: true,
-            target_addrs: vec!["module.a[\"x\"].terraform_data.b".into()],
-            replace_addrs: vec!["terraform_data.c".into(), "terraform_data.d".into()],
+            plan: PlanOptions {
+                refresh: false,
+                refresh_only: true,
+                target_addrs: vec!["module.a[\"x\"].terraform_data.b".into()],
+                replace_addrs: vec!["terraform_data.c".into(), "terraform_data.d".into()],
+            },
             variables: vec![RunVariable { key: "password".into(), value: "\"hunter2\"".into() }],
         },
         source: "terraform+cloud".into(),
