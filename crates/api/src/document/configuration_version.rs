@@ -1,10 +1,11 @@
-//! Configuration versions (tfe-api.md 5.8).
+//! Configuration versions.
 
 use lifecycle::id;
-use serde_json::{Map, Value, json};
 use store::{ConfigurationStatus, ConfigurationVersion};
-
-use crate::jsonapi::{Identifier, Relationship, Resource};
+use wire::{
+    ConfigurationVersionAttributes, ConfigurationVersionRelationships, Identifier, IngressAttributes,
+    IngressAttributesAttributes, Relationship, Timestamps,
+};
 
 enum Ingress {}
 
@@ -14,56 +15,50 @@ impl id::Kind for Ingress {
 }
 
 /// The document of a configuration version.
-pub(crate) fn resource(version: &ConfigurationVersion) -> Resource {
+pub(crate) fn resource(version: &ConfigurationVersion) -> wire::ConfigurationVersion {
     let path = format!("/api/v2/configuration-versions/{}", version.id);
     let error = match &version.status {
-        ConfigurationStatus::Errored { message } => Some(message),
+        ConfigurationStatus::Errored { message } => Some(message.clone()),
         _ => None,
     };
-    let mut timestamps = Map::new();
-    if let Some(at) = version.finished_at {
-        let key = match version.status {
-            ConfigurationStatus::Errored { .. } => "errored-at",
-            _ => "uploaded-at",
-        };
-        timestamps.insert(key.to_owned(), json!(at));
-    }
-    let attributes = json!({
-        "auto-queue-runs": false,
-        "error": error.map(|_| "errored"),
-        "error-message": error,
-        "source": version.source,
-        "speculative": version.speculative,
-        "provisional": false,
-        "status": version.status.as_str(),
-        "status-timestamps": timestamps,
-        "upload-url": null,
-        "changed-files": [],
-    });
-    let ingress = version.commit.as_ref().map(|_| Identifier::new("ingress-attributes", ingress_id(version)));
-    let resource = Resource::new("configuration-versions", version.id, attributes)
-        .with(
-            "ingress-attributes",
-            Relationship::optional(ingress).and_related(format!("{path}/ingress-attributes")),
-        )
+    let finished = if error.is_some() { "errored-at" } else { "uploaded-at" };
+    let timestamps = version.finished_at.map(|at| (finished.to_owned(), at));
+    let attributes = ConfigurationVersionAttributes {
+        auto_queue_runs: false,
+        error: error.as_ref().map(|_| "errored".into()),
+        error_message: error,
+        source: version.source.clone(),
+        speculative: version.speculative,
+        provisional: false,
+        status: version.status.as_str().into(),
+        status_timestamps: Timestamps::from_iter(timestamps),
+        upload_url: None,
+        changed_files: vec![],
+    };
+    let ingress =
+        version.commit.as_ref().map(|_| Identifier::of::<IngressAttributesAttributes>(ingress_id(version)));
+    let ingress_attributes =
+        Relationship::optional(ingress).and_related(format!("{path}/ingress-attributes"));
+    let resource = wire::ConfigurationVersion::new(version.id, attributes)
+        .related(ConfigurationVersionRelationships { ingress_attributes })
         .link("self", path.clone());
     if version.digest().is_some() { resource.link("download", format!("{path}/download")) } else { resource }
 }
 
 /// The commit that it was taken from, if it was.
-pub(crate) fn ingress_attributes(version: &ConfigurationVersion) -> Option<Resource> {
+pub(crate) fn ingress_attributes(version: &ConfigurationVersion) -> Option<IngressAttributes> {
     let commit = version.commit.as_ref()?;
-    let attributes = json!({
-        "branch": commit.reference,
-        "clone-url": commit.url,
-        "commit-sha": commit.sha,
-        "commit-message": null,
-        "commit-url": null,
-        "identifier": commit.url,
-        "is-pull-request": false,
-        "on-default-branch": Value::Null,
-    });
-    Some(Resource::new("ingress-attributes", ingress_id(version), attributes))
+    let attributes = IngressAttributesAttributes {
+        branch: commit.reference.clone(),
+        clone_url: commit.url.clone(),
+        commit_sha: commit.sha.clone(),
+        commit_message: None,
+        commit_url: None,
+        identifier: commit.url.clone(),
+        is_pull_request: false,
+        on_default_branch: None,
+    };
+    Some(IngressAttributes::new(ingress_id(version), attributes))
 }
 
 fn ingress_id(version: &ConfigurationVersion) -> id::Id<Ingress> {
@@ -73,6 +68,7 @@ fn ingress_id(version: &ConfigurationVersion) -> id::Id<Ingress> {
 #[cfg(test)]
 mod tests {
     use lifecycle::id::ConfigurationVersionId;
+    use serde_json::json;
     use store::{Commit, Digest};
 
     use super::super::fixture;

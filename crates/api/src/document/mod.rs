@@ -1,5 +1,5 @@
 //! The documents of the API, built from records: pure. Run, plan, apply and policy check are four views of
-//! the one run record, so they can't disagree (tfe-api.md 4.6).
+//! the one run record, so they can't disagree.
 
 pub(crate) mod configuration_version;
 pub(crate) mod organization;

@@ -1,8 +1,10 @@
 use lifecycle::id;
-use serde_json::json;
+use wire::{
+    Capacity, CapacityAttributes, EntitlementSet, EntitlementSetAttributes, Organization,
+    OrganizationAttributes, OrganizationRelationships, Relationship,
+};
 
 use super::user::entropy;
-use crate::jsonapi::{Relationship, Resource};
 
 enum Entitlements {}
 
@@ -11,79 +13,82 @@ impl id::Kind for Entitlements {
     const NAME: &'static str = "entitlement set";
 }
 
-/// The one organization. Its id is its name (tfe-api.md 0.1); it is made by the config file alone.
-pub(crate) fn resource(name: &str) -> Resource {
-    let attributes = json!({
-        "name": name,
-        "external-id": entitlements_id(name),
-        "email": null,
-        "collaborator-auth-policy": "password",
-        "cost-estimation-enabled": false,
-        "default-execution-mode": "remote",
-        "assessments-enforced": false,
-        "allow-force-delete-workspaces": false,
-        "permissions": {
-            "can-update": false,
-            "can-destroy": false,
-            "can-access-via-teams": true,
-            "can-traverse": true,
-            "can-create-team": false,
-            "can-create-workspace": false,
-            "can-create-project": false,
-            "can-create-module": false,
-            "can-create-provider": false,
-            "can-manage-users": false,
-            "can-manage-subscription": false,
-            "can-manage-sso": false,
-            "can-manage-tags": false,
-            "can-manage-varsets": false,
-            "can-read-varsets": false,
-            "can-manage-run-tasks": false,
-            "can-read-run-tasks": false,
-            "can-update-api-token": false,
-            "can-update-oauth": false,
-            "can-update-sentinel": false,
-            "can-update-ssh-keys": false,
-            "can-update-agent-pools": false,
-        },
-    });
-    Resource::new("organizations", name, attributes)
-        .with("entitlement-set", Relationship::one("entitlement-sets", entitlements_id(name)))
+/// What nobody may do to the organization: it is made by the config file alone.
+const MAY_NOT: [&str; 20] = [
+    "can-update",
+    "can-destroy",
+    "can-create-team",
+    "can-create-workspace",
+    "can-create-project",
+    "can-create-module",
+    "can-create-provider",
+    "can-manage-users",
+    "can-manage-subscription",
+    "can-manage-sso",
+    "can-manage-tags",
+    "can-manage-varsets",
+    "can-read-varsets",
+    "can-manage-run-tasks",
+    "can-read-run-tasks",
+    "can-update-api-token",
+    "can-update-oauth",
+    "can-update-sentinel",
+    "can-update-ssh-keys",
+    "can-update-agent-pools",
+];
+
+/// What the daemon does. `operations: false` would make clients run terraform themselves.
+const DOES: [&str; 5] = ["operations", "state-storage", "teams", "sentinel", "policy-enforcement"];
+
+const DOES_NOT: [&str; 15] = [
+    "agents",
+    "audit-logging",
+    "configuration-designer",
+    "cost-estimation",
+    "global-run-tasks",
+    "module-tests-generation",
+    "private-module-registry",
+    "private-policy-agents",
+    "private-run-tasks",
+    "private-vcs",
+    "run-tasks",
+    "self-serve-billing",
+    "sso",
+    "usage-reporting",
+    "vcs-integrations",
+];
+
+/// The one organization. Its id is its name.
+pub(crate) fn resource(name: &str) -> Organization {
+    let may = ["can-access-via-teams", "can-traverse"].map(|name| (name.into(), true));
+    let attributes = OrganizationAttributes {
+        name: name.to_owned(),
+        external_id: entitlements_id(name),
+        email: None,
+        collaborator_auth_policy: "password".into(),
+        cost_estimation_enabled: false,
+        default_execution_mode: "remote".into(),
+        assessments_enforced: false,
+        allow_force_delete_workspaces: false,
+        permissions: may.into_iter().chain(MAY_NOT.map(|name| (name.into(), false))).collect(),
+    };
+    let entitlement_set = Relationship::one::<EntitlementSetAttributes>(entitlements_id(name));
+    Organization::new(name, attributes)
+        .related(OrganizationRelationships { entitlement_set })
         .link("self", format!("/api/v2/organizations/{name}"))
 }
 
-/// What the daemon does. `operations: false` would make clients run terraform themselves (tfe-api.md 4.3).
-pub(crate) fn entitlement_set(organization: &str) -> Resource {
-    let attributes = json!({
-        "operations": true,
-        "state-storage": true,
-        "teams": true,
-        "sentinel": true,
-        "policy-enforcement": true,
-        "agents": false,
-        "audit-logging": false,
-        "configuration-designer": false,
-        "cost-estimation": false,
-        "global-run-tasks": false,
-        "module-tests-generation": false,
-        "private-module-registry": false,
-        "private-policy-agents": false,
-        "private-run-tasks": false,
-        "private-vcs": false,
-        "run-tasks": false,
-        "self-serve-billing": false,
-        "sso": false,
-        "usage-reporting": false,
-        "vcs-integrations": false,
-    });
-    Resource::new("entitlement-sets", entitlements_id(organization), attributes)
+/// What the daemon does and does not.
+pub(crate) fn entitlement_set(organization: &str) -> EntitlementSet {
+    let does = DOES.map(|name| (name.into(), true)).into_iter();
+    let attributes = does.chain(DOES_NOT.map(|name| (name.into(), false))).collect();
+    EntitlementSet::new(entitlements_id(organization), EntitlementSetAttributes(attributes))
         .link("self", format!("/api/v2/organizations/{organization}/entitlement-set"))
 }
 
 /// How many runs work, and how many wait for their turn.
-pub(crate) fn capacity(organization: &str, pending: usize, running: usize) -> Resource {
-    let attributes = json!({ "pending": pending, "running": running });
-    Resource::new("organization-capacity", organization, attributes)
+pub(crate) fn capacity(organization: &str, pending: usize, running: usize) -> Capacity {
+    Capacity::new(organization, CapacityAttributes { pending, running })
 }
 
 fn entitlements_id(organization: &str) -> String {

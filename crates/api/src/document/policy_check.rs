@@ -1,40 +1,15 @@
-//! The policy check of a run (sentinel.md 6.1).
+//! The policy check of a run.
 
 use lifecycle::access::{Action, WorkspaceRights};
-use lifecycle::{PolicyOutcome, Stage, State, wire};
-use serde::Serialize;
-use serde_json::{Value, json};
+use lifecycle::{PolicyOutcome, Stage, State, wire as status};
+use serde_json::Value;
 use store::Run;
+use wire::{
+    PolicyCheck, PolicyCheckActions, PolicyCheckAttributes, PolicyCheckPermissions, PolicyCheckRelationships,
+    PolicyResult, Relationship, RunAttributes, Timestamps,
+};
 
-use super::stage::{Timestamps, renamed};
-use crate::jsonapi::{Relationship, Resource};
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Attributes<'a> {
-    status: &'static str,
-    status_timestamps: Timestamps,
-    scope: &'static str,
-    actions: Value,
-    permissions: Value,
-    result: Option<Outcome<'a>>,
-}
-
-/// `total-failed` is the sum of the three; each policy is counted once.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Outcome<'a> {
-    result: bool,
-    passed: u64,
-    total_failed: u64,
-    hard_failed: u64,
-    soft_failed: u64,
-    advisory_failed: u64,
-    /// Read by older clients.
-    duration: Option<u64>,
-    duration_ms: Option<u64>,
-    sentinel: Option<&'a Value>,
-}
+use super::stage::renamed;
 
 /// Whether the run has a policy check: it went through one, or will if its plan gets there. `policies`:
 /// whether policy sets apply to its workspace now.
@@ -58,17 +33,17 @@ pub(crate) fn exists(run: &Run, policies: bool) -> bool {
 
 /// Its `status`.
 pub(crate) fn status(run: &Run) -> &'static str {
-    wire::policy_check_status(run.state, run.policy.as_ref().map(|policy| policy.outcome))
+    status::policy_check_status(run.state, run.policy.as_ref().map(|policy| policy.outcome))
 }
 
 /// The document. `report` is what the check reported, if it did.
-pub(crate) fn resource(run: &Run, access: WorkspaceRights, report: Option<&Value>) -> Resource {
+pub(crate) fn resource(run: &Run, access: WorkspaceRights, report: Option<Value>) -> PolicyCheck {
     let id = run.id.policy_check();
     let path = format!("/api/v2/policy-checks/{id}");
-    let duration = report.and_then(|report| report.get("duration_ms")?.as_u64());
+    let duration = report.as_ref().and_then(|report| report.get("duration_ms")?.as_u64());
     let result = run.policy.as_ref().map(|policy| {
         let counts = policy.counts;
-        Outcome {
+        PolicyResult {
             // true when no mandatory policy failed
             result: policy.outcome == PolicyOutcome::Passed,
             passed: counts.passed,
@@ -81,16 +56,16 @@ pub(crate) fn resource(run: &Run, access: WorkspaceRights, report: Option<&Value
             sentinel: report,
         }
     });
-    let attributes = Attributes {
-        status: status(run),
+    let attributes = PolicyCheckAttributes {
+        status: status(run).into(),
         status_timestamps: timestamps(run),
-        scope: "organization",
-        actions: json!({ "is-overridable": run.state == State::PolicyOverride }),
-        permissions: json!({ "can-override": access.allows(Action::OverridePolicies) }),
+        scope: "organization".into(),
+        actions: PolicyCheckActions { is_overridable: run.state == State::PolicyOverride },
+        permissions: PolicyCheckPermissions { can_override: access.allows(Action::OverridePolicies) },
         result,
     };
-    Resource::new("policy-checks", id, attributes)
-        .with("run", Relationship::one("runs", run.id))
+    PolicyCheck::new(id, attributes)
+        .related(PolicyCheckRelationships { run: Relationship::one::<RunAttributes>(run.id) })
         .link("self", path.clone())
         .link("output", format!("{path}/output"))
 }
@@ -121,6 +96,8 @@ fn timestamps(run: &Run) -> Timestamps {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::fixture;
     use super::*;
 
@@ -128,7 +105,7 @@ mod tests {
     fn the_document_of_a_check_that_waits_for_an_override() {
         let report = json!({ "format": 1, "duration_ms": 12, "sets": [] });
         let run = fixture::soft_failed_run();
-        fixture::snapshot("policy_check_soft_failed", &resource(&run, WorkspaceRights::OWNER, Some(&report)));
+        fixture::snapshot("policy_check_soft_failed", &resource(&run, WorkspaceRights::OWNER, Some(report)));
     }
 
     #[test]

@@ -1,15 +1,18 @@
-use std::collections::BTreeMap;
+//! Runs.
 
 use jiff::Timestamp;
 use lifecycle::access::{Action, WorkspaceRights};
 use lifecycle::id::RunEventId;
 use lifecycle::waiting::WaitsFor;
-use lifecycle::{RunVariable, State, wire};
-use serde::Serialize;
+use lifecycle::{RunVariable, State, wire as status};
 use store::{Cancel, Run};
+use wire::{
+    ApplyAttributes, ConfigurationVersionAttributes, Identifier, NullIfEmpty, PlanAttributes,
+    PolicyCheckAttributes, Relationship, RunActions, RunAttributes, RunEventAttributes, RunExtension,
+    RunPermissions, RunRelationships, RunState, ShownVariable, WorkspaceAttributes,
+};
 
 use super::{policy_check, user};
-use crate::jsonapi::{Identifier, Relationship, Resource, null};
 
 /// What a run's document shows beside the run itself.
 #[derive(Debug, Clone, Copy)]
@@ -29,109 +32,33 @@ pub(crate) struct View<'a> {
     pub(crate) events: Option<&'a [RunEventId]>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Attributes<'a> {
-    status: &'static str,
-    status_timestamps: &'a BTreeMap<String, Timestamp>,
-    actions: Actions,
-    permissions: Permissions,
-    allow_config_generation: bool,
-    allow_empty_apply: bool,
-    auto_apply: bool,
-    canceled_at: Option<Timestamp>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    debugging_mode: bool,
-    force_cancel_available_at: Option<Timestamp>,
-    has_changes: bool,
-    is_destroy: bool,
-    message: &'a str,
-    plan_only: bool,
-    policy_paths: [&'static str; 0],
-    position_in_queue: usize,
-    refresh: bool,
-    refresh_only: bool,
-    replace_addrs: Option<&'a [String]>,
-    target_addrs: Option<&'a [String]>,
-    save_plan: bool,
-    source: &'a str,
-    terraform_version: Option<&'a str>,
-    trigger_reason: &'static str,
-    variables: Vec<Variable<'a>>,
-    signalbox: Own<'a>,
-}
-
-/// What the dialect has no attribute for: the names that people see (run-lifecycle.md) and the reason in
-/// words. One object, so that it is clear whose it is.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Own<'a> {
-    state: &'static str,
-    state_name: &'static str,
-    is_final: bool,
-    /// Completes "it waits for …"; `null` for one that is not queued, or goes on at once.
-    waits_for: Option<String>,
-    error: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Actions {
-    is_cancelable: bool,
-    is_confirmable: bool,
-    is_discardable: bool,
-    is_force_cancelable: bool,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Permissions {
-    can_apply: bool,
-    can_cancel: bool,
-    can_comment: bool,
-    can_discard: bool,
-    can_force_execute: bool,
-    can_force_cancel: bool,
-    can_override_policy_check: bool,
-}
-
-#[derive(Serialize)]
-struct Variable<'a> {
-    key: &'a str,
-    value: Option<&'a str>,
-}
-
-/// The document of a run (tfe-api.md 1.5).
-pub(crate) fn resource(run: &Run, view: &View) -> Resource {
+/// The document of a run.
+pub(crate) fn resource(run: &Run, view: &View) -> wire::Run {
     let path = format!("/api/v2/runs/{}", run.id);
-    let events = match view.events {
-        Some(events) => {
-            let events = events.iter().map(|id| Identifier::new("run-events", id)).collect();
-            Relationship::many(events).and_related(format!("{path}/run-events"))
-        }
-        None => Relationship::related(format!("{path}/run-events")),
-    };
+    let events = view.events.map(|events| events.iter().map(Identifier::of::<RunEventAttributes>).collect());
     let checks = policy_check::exists(run, view.policies)
-        .then(|| Identifier::new("policy-checks", run.id.policy_check()))
-        .into_iter()
-        .collect();
-    let configuration = run.configuration_version.map(|id| Identifier::new("configuration-versions", id));
+        .then(|| Identifier::of::<PolicyCheckAttributes>(run.id.policy_check()));
+    let configuration = run.configuration_version.map(Identifier::of::<ConfigurationVersionAttributes>);
     let canceled_by = cancel(run).map(|cancel| user::identifier(&cancel.by));
-    Resource::new("runs", run.id, attributes(run, view))
-        .with("workspace", Relationship::one("workspaces", run.workspace))
-        .with("plan", Relationship::one("plans", run.id.plan()).and_related(format!("{path}/plan")))
-        .with("apply", Relationship::one("applies", run.id.apply()).and_related(format!("{path}/apply")))
-        .with("configuration-version", Relationship::optional(configuration))
-        .with("policy-checks", Relationship::many(checks).and_related(format!("{path}/policy-checks")))
-        .with("run-events", events)
-        .with("created-by", Relationship::optional(Some(user::identifier(&run.created_by))))
-        .with("confirmed-by", Relationship::optional(run.confirmed_by.as_deref().map(user::identifier)))
-        .with("canceled-by", Relationship::optional(canceled_by))
-        .with("cost-estimate", null())
-        .with("task-stages", Relationship::many(vec![]))
-        .with("comments", Relationship::many(vec![]))
-        .link("self", path)
+    let relationships = RunRelationships {
+        workspace: Relationship::one::<WorkspaceAttributes>(run.workspace),
+        plan: Relationship::one::<PlanAttributes>(run.id.plan()).and_related(format!("{path}/plan")),
+        apply: Relationship::one::<ApplyAttributes>(run.id.apply()).and_related(format!("{path}/apply")),
+        configuration_version: Relationship::optional(configuration),
+        policy_checks: Relationship::many(checks.into_iter().collect())
+            .and_related(format!("{path}/policy-checks")),
+        run_events: events
+            .map(Relationship::many)
+            .unwrap_or_default()
+            .and_related(format!("{path}/run-events")),
+        created_by: Relationship::optional(Some(user::identifier(&run.created_by))),
+        confirmed_by: Relationship::optional(run.confirmed_by.as_deref().map(user::identifier)),
+        canceled_by: Relationship::optional(canceled_by),
+        cost_estimate: Relationship::none(),
+        task_stages: Relationship::many(vec![]),
+        comments: Relationship::many(vec![]),
+    };
+    wire::Run::new(run.id, attributes(run, view)).related(relationships).link("self", path)
 }
 
 /// Somebody's wish that it stops, unless it ended otherwise before that was carried out.
@@ -139,29 +66,27 @@ fn cancel(run: &Run) -> Option<&Cancel> {
     run.cancel.as_ref().filter(|_| !run.state.is_final() || matches!(run.state, State::Canceled(_)))
 }
 
-fn attributes<'a>(run: &'a Run, view: &View) -> Attributes<'a> {
+fn attributes(run: &Run, view: &View) -> RunAttributes {
     let cancel = cancel(run);
     let cool_off_over = cancel.is_some_and(|cancel| cancel.force_available_at <= view.now);
-    let actions = wire::actions(run.state, cool_off_over);
+    let actions = status::actions(run.state, cool_off_over);
     let may = |action| view.access.allows(action);
-    let options = &run.options;
-    let some = |list: &'a [String]| (!list.is_empty()).then_some(list);
     // the raw plan has the same values in it, and needs the same right
     let values = may(Action::ReadPlanJson) || view.reader == run.created_by;
-    let variable = |RunVariable { key, value }: &'a RunVariable| Variable {
-        key,
-        value: values.then_some(value.as_str()),
+    let variable = |RunVariable { key, value }: &RunVariable| ShownVariable {
+        key: key.clone(),
+        value: values.then(|| value.clone()),
     };
-    Attributes {
-        status: wire::run_status(run.state),
-        status_timestamps: &run.timestamps,
-        actions: Actions {
+    RunAttributes {
+        status: status::run_status(run.state).into(),
+        status_timestamps: run.timestamps.clone(),
+        actions: RunActions {
             is_cancelable: actions.is_cancelable,
             is_confirmable: actions.is_confirmable,
             is_discardable: actions.is_discardable,
             is_force_cancelable: actions.is_force_cancelable,
         },
-        permissions: Permissions {
+        permissions: RunPermissions {
             can_apply: may(Action::Apply),
             can_cancel: may(Action::Cancel),
             can_comment: false,
@@ -181,32 +106,29 @@ fn attributes<'a>(run: &'a Run, view: &View) -> Attributes<'a> {
         force_cancel_available_at: cancel.map(|cancel| cancel.force_available_at),
         has_changes: has_changes(run),
         is_destroy: run.facts.destroy,
-        message: &options.message,
+        message: run.options.message.clone(),
         plan_only: run.facts.plan_only,
-        policy_paths: [],
+        policy_paths: vec![],
         position_in_queue: view.position,
-        refresh: options.plan.refresh,
-        refresh_only: options.plan.refresh_only,
-        replace_addrs: some(&options.plan.replace_addrs),
-        target_addrs: some(&options.plan.target_addrs),
+        options: NullIfEmpty(run.options.plan.clone()),
         save_plan: false,
-        source: &run.source,
-        terraform_version: run.plan.as_ref().map(|plan| plan.terraform_version.as_str()),
-        trigger_reason: "manual",
-        variables: options.variables.iter().map(variable).collect(),
-        signalbox: Own {
-            state: run.state.as_str(),
-            state_name: run.state.name(),
+        source: run.source.clone(),
+        terraform_version: run.plan.as_ref().map(|plan| plan.terraform_version.clone()),
+        trigger_reason: "manual".into(),
+        variables: run.options.variables.iter().map(variable).collect(),
+        signalbox: RunExtension {
+            state: RunState::Known(run.state),
+            state_name: run.state.name().into(),
             is_final: run.state.is_final(),
             waits_for: view.waits_for.map(|waits| waits.to_string()),
-            error: run.error.as_deref(),
+            error: run.error.clone(),
         },
     }
 }
 
 /// False until the plan has finished, then the truth.
 pub(crate) fn has_changes(run: &Run) -> bool {
-    wire::plan_status(run.state) == "finished" && run.plan.as_ref().is_some_and(|plan| plan.has_changes)
+    status::plan_status(run.state) == "finished" && run.plan.as_ref().is_some_and(|plan| plan.has_changes)
 }
 
 /// Whether a run in this state has a place in the organization's queue that is worth finding out.
@@ -219,6 +141,8 @@ pub(crate) const fn waits(state: State) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use lifecycle::{PolicyOutcome, Stage};
     use serde_json::{Value, json};
 

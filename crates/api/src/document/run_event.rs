@@ -1,12 +1,14 @@
-//! The journal of a run as the API's run events, with comments (tfe-api.md 5.5).
+//! The journal of a run as the API's run events, with comments.
 
 use lifecycle::id::{self, RunEventId};
-use lifecycle::{Rule, wire};
-use serde_json::json;
+use lifecycle::{Rule, wire as status};
 use store::{Actor, JournalEntry};
+use wire::{
+    CommentAttributes, CommentResource, Identifier, Relationship, RunAttributes, RunEvent,
+    RunEventAttributes, RunEventRelationships, User,
+};
 
 use super::user;
-use crate::jsonapi::{Identifier, Relationship, Resource};
 
 /// A comment that came with an action; it shares the suffix of its journal entry.
 pub(crate) enum Comment {}
@@ -17,28 +19,31 @@ impl id::Kind for Comment {
 }
 
 /// An entry of the journal.
-pub(crate) fn resource(entry: &JournalEntry) -> Resource {
-    let attributes = json!({
-        "action": action(entry),
-        "description": description(entry),
-        "created-at": entry.at,
-    });
-    let comment = comment_text(entry).map(|_| Identifier::new("comments", comment_id(entry.id)));
-    Resource::new("run-events", entry.id, attributes)
-        .with("run", Relationship::one("runs", entry.run))
-        .with("actor", Relationship::optional(entry.by.user().map(user::identifier)))
-        .with("comment", Relationship::optional(comment))
+pub(crate) fn resource(entry: &JournalEntry) -> RunEvent {
+    let attributes = RunEventAttributes {
+        action: action(entry).into(),
+        description: description(entry),
+        created_at: entry.at,
+    };
+    let comment = comment_text(entry).map(|_| Identifier::of::<CommentAttributes>(comment_id(entry.id)));
+    RunEvent::new(entry.id, attributes)
+        .related(RunEventRelationships {
+            run: Relationship::one::<RunAttributes>(entry.run),
+            actor: Relationship::optional(entry.by.user().map(user::identifier)),
+            comment: Relationship::optional(comment),
+        })
         .link("self", format!("/api/v2/run-events/{}", entry.id))
 }
 
 /// Who did it, as a resource of its own.
-pub(crate) fn actor(entry: &JournalEntry) -> Option<Resource> {
+pub(crate) fn actor(entry: &JournalEntry) -> Option<User> {
     entry.by.user().map(user::resource)
 }
 
 /// What they said.
-pub(crate) fn comment(entry: &JournalEntry) -> Option<Resource> {
-    comment_text(entry).map(|text| Resource::new("comments", comment_id(entry.id), json!({ "body": text })))
+pub(crate) fn comment(entry: &JournalEntry) -> Option<CommentResource> {
+    let attributes = CommentAttributes { body: comment_text(entry)?.to_owned() };
+    Some(CommentResource::new(comment_id(entry.id), attributes))
 }
 
 fn comment_id(entry: RunEventId) -> id::Id<Comment> {
@@ -62,7 +67,7 @@ fn action(entry: &JournalEntry) -> &'static str {
         Some(Rule::T13) => "overridden",
         Some(Rule::T9) => "confirmed",
         Some(Rule::T17) if entry.to == lifecycle::State::Applying(lifecycle::Work::Queued) => "confirmed",
-        Some(_) => wire::run_status(entry.to),
+        Some(_) => status::run_status(entry.to),
     }
 }
 

@@ -1,117 +1,80 @@
-//! Plan and apply: what the run's record says about these stages (tfe-api.md 5.6).
+//! Plan and apply: what the run's record says about these stages.
 
-use std::collections::BTreeMap;
-
-use jiff::Timestamp;
-use lifecycle::{Stage, State, wire};
-use serde::Serialize;
-use serde_json::{Value, json};
+use lifecycle::{Stage, State, wire as status};
 use store::{PlanSummary, Run};
+use wire::{
+    Apply, ApplyAttributes, ApplyRelationships, ExecutionDetails, Identifier, Plan, PlanActions,
+    PlanAttributes, PlanPermissions, PlanRelationships, Relationship, ResourceCounts, Timestamps,
+};
 
 use super::{policy_check, run};
-use crate::jsonapi::{Identifier, Relationship, Resource};
 
-/// `status-timestamps`, keys without a time left out.
-pub(super) type Timestamps = BTreeMap<&'static str, Timestamp>;
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Plan {
-    status: &'static str,
-    status_timestamps: Timestamps,
-    has_changes: bool,
-    generated_configuration: bool,
-    #[serde(flatten)]
-    counts: Counts,
-    execution_details: Value,
-    log_read_url: String,
-    permissions: Value,
-    actions: Value,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Apply {
-    status: &'static str,
-    status_timestamps: Timestamps,
-    #[serde(flatten)]
-    counts: Counts,
-    execution_details: Value,
-    log_read_url: String,
-}
-
-/// `null` until they are known.
-#[derive(Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Counts {
-    resource_additions: Option<u64>,
-    resource_changes: Option<u64>,
-    resource_destructions: Option<u64>,
-    resource_imports: Option<u64>,
-}
-
-impl From<&PlanSummary> for Counts {
-    fn from(plan: &PlanSummary) -> Self {
-        Self {
-            resource_additions: Some(plan.additions),
-            resource_changes: Some(plan.changes),
-            resource_destructions: Some(plan.destructions),
-            resource_imports: Some(plan.imports),
-        }
+const fn counts(plan: &PlanSummary) -> ResourceCounts {
+    ResourceCounts {
+        additions: Some(plan.additions),
+        changes: Some(plan.changes),
+        destructions: Some(plan.destructions),
+        imports: Some(plan.imports),
     }
+}
+
+fn remote() -> ExecutionDetails {
+    ExecutionDetails { mode: "remote".into() }
 }
 
 /// The plan of a run.
-pub(crate) fn plan(run: &Run, log_read_url: String) -> Resource {
+pub(crate) fn plan(run: &Run, log_read_url: String) -> Plan {
     let path = format!("/api/v2/plans/{}", run.id.plan());
-    let attributes = Plan {
-        status: wire::plan_status(run.state),
+    let attributes = PlanAttributes {
+        status: status::plan_status(run.state).into(),
         status_timestamps: plan_timestamps(run),
         has_changes: run::has_changes(run),
         generated_configuration: false,
-        counts: run.plan.as_ref().map(Counts::from).unwrap_or_default(),
-        execution_details: json!({ "mode": "remote" }),
+        resources: run.plan.as_ref().map(counts).unwrap_or_default(),
+        execution_details: remote(),
         log_read_url,
-        permissions: json!({ "can-export": false }),
-        actions: json!({ "is-exportable": false }),
+        permissions: PlanPermissions { can_export: false },
+        actions: PlanActions { is_exportable: false },
     };
-    let mut plan = Resource::new("plans", run.id.plan(), attributes)
-        .with("state-versions", Relationship::many(vec![]))
-        .with("exports", Relationship::many(vec![]))
+    let plan = Plan::new(run.id.plan(), attributes)
+        .related(PlanRelationships {
+            state_versions: Relationship::many(vec![]),
+            exports: Relationship::many(vec![]),
+        })
         .link("self", path.clone());
-    if run.plan.as_ref().is_some_and(|plan| plan.plan_json.is_some()) {
-        plan = plan
-            .link("json-output", format!("{path}/json-output"))
-            .link("json-output-redacted", format!("{path}/json-output-redacted"));
+    if run.plan.as_ref().is_none_or(|plan| plan.plan_json.is_none()) {
+        return plan;
     }
-    plan
+    plan.link("json-output", format!("{path}/json-output"))
+        .link("json-output-redacted", format!("{path}/json-output-redacted"))
 }
 
 /// The apply of a run. `states` are the state versions that it wrote.
-pub(crate) fn apply(run: &Run, states: Vec<Identifier>, log_read_url: String) -> Resource {
+pub(crate) fn apply(run: &Run, states: Vec<Identifier>, log_read_url: String) -> Apply {
     // what an apply that broke off did in the end is known to its log and its state alone
     let done = run.plan.as_ref().filter(|_| run.state == State::Applied);
-    let attributes = Apply {
-        status: wire::apply_status(run.state),
+    let attributes = ApplyAttributes {
+        status: status::apply_status(run.state).into(),
         status_timestamps: apply_timestamps(run),
-        counts: done.map(Counts::from).unwrap_or_default(),
-        execution_details: json!({ "mode": "remote" }),
+        resources: done.map(counts).unwrap_or_default(),
+        execution_details: remote(),
         log_read_url,
     };
-    Resource::new("applies", run.id.apply(), attributes)
-        .with("state-versions", Relationship::many(states))
+    Apply::new(run.id.apply(), attributes)
+        .related(ApplyRelationships { state_versions: Relationship::many(states) })
         .link("self", format!("/api/v2/applies/{}", run.id.apply()))
 }
 
 /// The run's timestamps under the names that they have in a part of it.
-pub(super) fn renamed(run: &Run, names: &[(&'static str, &str)]) -> Timestamps {
-    names.iter().filter_map(|(name, of_run)| Some((*name, *run.timestamps.get(*of_run)?))).collect()
+pub(super) fn renamed(run: &Run, names: &[(&str, &str)]) -> Timestamps {
+    let renamed = |(name, of_run): &(&str, &str)| Some(((*name).to_owned(), *run.timestamps.get(*of_run)?));
+    names.iter().filter_map(renamed).collect()
 }
 
 fn plan_timestamps(run: &Run) -> Timestamps {
     let mut names =
         vec![("queued-at", "plan-queued-at"), ("started-at", "planning-at"), ("finished-at", "planned-at")];
-    match wire::plan_status(run.state) {
+    match status::plan_status(run.state) {
         "errored" => names.push(("errored-at", "errored-at")),
         "canceled" => {
             names.extend([("canceled-at", "canceled-at"), ("force-canceled-at", "force-canceled-at")])
@@ -124,7 +87,7 @@ fn plan_timestamps(run: &Run) -> Timestamps {
 fn apply_timestamps(run: &Run) -> Timestamps {
     let mut names =
         vec![("queued-at", "apply-queued-at"), ("started-at", "applying-at"), ("finished-at", "applied-at")];
-    match wire::apply_status(run.state) {
+    match status::apply_status(run.state) {
         "errored" => names.push(("errored-at", "errored-at")),
         "canceled" => {
             names.extend([("canceled-at", "canceled-at"), ("force-canceled-at", "force-canceled-at")])
@@ -139,8 +102,8 @@ fn apply_timestamps(run: &Run) -> Timestamps {
 pub(crate) fn is_over(run: &Run, stage: Stage, policies: bool) -> bool {
     match stage {
         Stage::Pending => run.state != State::Pending,
-        Stage::Plan => is_final_status(wire::plan_status(run.state)),
-        Stage::Apply => is_final_status(wire::apply_status(run.state)),
+        Stage::Plan => is_final_status(status::plan_status(run.state)),
+        Stage::Apply => is_final_status(status::apply_status(run.state)),
         Stage::PolicyCheck => {
             let to_come = matches!(run.state, State::Pending | State::Planning(_) | State::PolicyCheck(_));
             !(to_come && policy_check::exists(run, policies))
@@ -166,7 +129,7 @@ mod tests {
         fixture::snapshot("plan_finished", &plan(&run, url()));
         fixture::snapshot("apply_pending", &apply(&run, vec![], url()));
         let run = fixture::canceled_run();
-        let state = Identifier::new("state-versions", "sv-1");
+        let state = Identifier::of::<wire::StateVersionAttributes>("sv-1");
         fixture::snapshot("apply_canceled", &apply(&run, vec![state], url()));
     }
 

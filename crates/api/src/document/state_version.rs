@@ -1,15 +1,17 @@
-//! State versions and their outputs (tfe-api.md 5.9).
+//! State versions and their outputs.
 
 use std::str::FromStr;
 
 use lifecycle::id::StateVersionId;
-use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use store::{Digest, StateOutput, StateVersion};
+use wire::{
+    Identifier, Relationship, RunAttributes, StateOutputAttributes, StateVersionAttributes,
+    StateVersionRelationships, WorkspaceAttributes,
+};
 
 use super::user;
-use crate::jsonapi::{Identifier, Identity, Relationship, Resource};
+use crate::jsonapi::Identity;
 
 /// The id of an output: its state version, and a digest of its name. So it needs no record, and is found
 /// again.
@@ -68,79 +70,64 @@ pub(crate) fn resource(
     version: &StateVersion,
     outputs: Option<&[StateOutput]>,
     download_url: &str,
-) -> Resource {
+) -> wire::StateVersion {
     let path = format!("/api/v2/state-versions/{}", version.id);
-    let attributes = json!({
-        "created-at": version.created_at,
-        "serial": version.meta.serial,
-        "lineage": version.meta.lineage,
-        "size": version.size,
-        "state-version": 4,
-        "status": "finalized",
-        "terraform-version": version.meta.terraform_version,
-        "intermediate": false,
-        "resources-processed": true,
-        "hosted-state-download-url": download_url,
-        "hosted-state-upload-url": null,
-        "hosted-json-state-download-url": null,
-        "hosted-json-state-upload-url": null,
-    });
-    let related = format!("{path}/outputs");
-    let outputs = match outputs {
-        Some(outputs) => {
-            let identifier =
-                |output: &StateOutput| Identifier::new(OUTPUT, OutputId::of(version.id, &output.name));
-            Relationship::many(outputs.iter().map(identifier).collect()).and_related(related)
-        }
-        None => Relationship::related(related),
+    let attributes = StateVersionAttributes {
+        created_at: version.created_at,
+        serial: version.meta.serial,
+        lineage: version.meta.lineage.clone(),
+        size: version.size,
+        state_version: 4,
+        status: "finalized".into(),
+        terraform_version: version.meta.terraform_version.clone(),
+        intermediate: false,
+        resources_processed: true,
+        hosted_state_download_url: download_url.to_owned(),
+        hosted_state_upload_url: None,
+        hosted_json_state_download_url: None,
+        hosted_json_state_upload_url: None,
     };
-    Resource::new("state-versions", version.id, attributes)
-        .with("workspace", Relationship::one("workspaces", version.workspace))
-        .with("run", Relationship::optional(version.run.map(|run| Identifier::new("runs", run))))
-        .with("created-by", Relationship::optional(Some(user::identifier(&version.created_by))))
-        .with("outputs", outputs)
+    let identifier = |output: &StateOutput| {
+        Identifier::of::<StateOutputAttributes>(OutputId::of(version.id, &output.name))
+    };
+    let outputs = outputs.map(|outputs| Relationship::many(outputs.iter().map(identifier).collect()));
+    wire::StateVersion::new(version.id, attributes)
+        .related(StateVersionRelationships {
+            workspace: Relationship::one::<WorkspaceAttributes>(version.workspace),
+            run: Relationship::optional(version.run.map(Identifier::of::<RunAttributes>)),
+            created_by: Relationship::optional(Some(user::identifier(&version.created_by))),
+            outputs: outputs.unwrap_or_default().and_related(format!("{path}/outputs")),
+        })
         .link("self", path)
         .link("download", download_url)
 }
 
-const OUTPUT: &str = "state-version-outputs";
-
 /// An output in a list: a sensitive value is `null`.
-pub(crate) fn listed_output(version: StateVersionId, output: &StateOutput) -> Resource {
+pub(crate) fn listed_output(version: StateVersionId, output: &StateOutput) -> wire::StateOutput {
     with_value(version, output, (!output.sensitive).then_some(&*output.value))
 }
 
 /// An output that was asked for by its id: with its value, even if sensitive.
-pub(crate) fn single_output(version: StateVersionId, output: &StateOutput) -> Resource {
+pub(crate) fn single_output(version: StateVersionId, output: &StateOutput) -> wire::StateOutput {
     with_value(version, output, Some(&output.value))
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Output<'a> {
-    name: &'a str,
-    sensitive: bool,
-    r#type: &'static str,
-    detailed_type: &'a Value,
-    /// As terraform wrote it.
-    value: Option<&'a RawValue>,
-}
-
-fn with_value(version: StateVersionId, output: &StateOutput, value: Option<&RawValue>) -> Resource {
-    let attributes = Output {
-        name: &output.name,
+fn with_value(version: StateVersionId, output: &StateOutput, value: Option<&RawValue>) -> wire::StateOutput {
+    let attributes = StateOutputAttributes {
+        name: output.name.clone(),
         sensitive: output.sensitive,
-        r#type: output.type_name(),
-        detailed_type: &output.detailed_type,
-        value,
+        r#type: output.type_name().into(),
+        detailed_type: output.detailed_type.clone(),
+        value: value.map(ToOwned::to_owned),
     };
     let id = OutputId::of(version, &output.name);
     let path = format!("/api/v2/state-version-outputs/{id}");
-    Resource::new(OUTPUT, id, attributes).link("self", path)
+    wire::StateOutput::new(id, attributes).link("self", path)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
     use store::StateMeta;
 
     use super::super::fixture;
@@ -176,8 +163,9 @@ mod tests {
 
     #[test]
     fn a_sensitive_value_is_in_no_list_and_only_in_the_single_read() {
-        let value =
-            |resource: Resource| serde_json::to_value(resource).unwrap()["attributes"]["value"].clone();
+        let value = |resource: wire::StateOutput| {
+            serde_json::to_value(resource).unwrap()["attributes"]["value"].clone()
+        };
         let id = version().id;
         assert_eq!(value(listed_output(id, &output(true))), Value::Null);
         assert_eq!(value(listed_output(id, &output(false))), json!("hunter2"));

@@ -1,8 +1,6 @@
 use lifecycle::id::UserId;
-use serde_json::json;
 use store::Digest;
-
-use crate::jsonapi::{Identifier, Resource};
+use wire::{Account, AccountAttributes, Identifier, TwoFactor, User, UserAttributes};
 
 /// The id of a user: users are known by name, so the name makes it, and it is the same on every start.
 pub(crate) fn id(name: &str) -> UserId {
@@ -16,33 +14,29 @@ pub(crate) fn entropy(kind: &str, name: &str) -> [u8; 16] {
 }
 
 pub(crate) fn identifier(name: &str) -> Identifier {
-    Identifier::new("users", id(name))
+    Identifier::of::<UserAttributes>(id(name))
 }
 
 /// A user as others see them.
-pub(crate) fn resource(name: &str) -> Resource {
-    let attributes = json!({ "username": name, "is-service-account": false, "avatar-url": null });
-    Resource::new("users", id(name), attributes)
+pub(crate) fn resource(name: &str) -> User {
+    User::new(id(name), UserAttributes::named(name))
 }
 
 /// A user as they see themselves: `account/details`.
-pub(crate) fn account(name: &str) -> Resource {
-    let attributes = json!({
-        "username": name,
-        "email": null,
-        "is-service-account": false,
-        "auth-method": "token",
-        "avatar-url": null,
-        "v2-only": true,
-        "unconfirmed-email": null,
-        "two-factor": { "enabled": false, "verified": false },
-        "permissions": {
-            "can-create-organizations": false,
-            "can-change-email": false,
-            "can-change-username": false,
-        },
-    });
-    Resource::new("users", id(name), attributes).link("self", format!("/api/v2/users/{}", id(name)))
+pub(crate) fn account(name: &str) -> Account {
+    let may_not = ["can-create-organizations", "can-change-email", "can-change-username"];
+    let attributes = AccountAttributes {
+        username: name.to_owned(),
+        email: None,
+        is_service_account: false,
+        auth_method: "token".into(),
+        avatar_url: None,
+        v2_only: true,
+        unconfirmed_email: None,
+        two_factor: TwoFactor { enabled: false, verified: false },
+        permissions: may_not.map(|name| (name.into(), false)).into(),
+    };
+    Account::new(id(name), attributes).link("self", format!("/api/v2/users/{}", id(name)))
 }
 
 #[cfg(test)]

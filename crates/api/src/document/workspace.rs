@@ -1,15 +1,17 @@
-//! Workspaces (tfe-api.md 5.4, 3.3).
+//! Workspaces.
 
 use config::{Source, WorkspaceConfig};
 use lifecycle::access::{Action, WorkspaceRights};
 use lifecycle::id::RunId;
-use serde::Serialize;
-use serde_json::{Value, json};
 use source::without_credentials;
 use store::{Run, Workspace};
+use wire::{
+    ConfigurationVersionAttributes, Identifier, OrganizationAttributes, Relationship, RunAttributes,
+    SettingOverwrites, StateVersionAttributes, WorkspaceActions, WorkspaceAttributes, WorkspaceExtension,
+    WorkspacePermissions, WorkspaceRelationships, WorkspaceSource,
+};
 
 use super::user;
-use crate::jsonapi::{Identifier, Relationship, Resource, null};
 
 /// What a workspace's document shows beside its record.
 #[derive(Debug, Clone, Copy)]
@@ -24,161 +26,126 @@ pub(crate) struct View<'a> {
     pub(crate) current_run: Option<&'a Run>,
 }
 
-/// The run that holds the workspace, if it is the one that it shows: it counts as locked by that run (tfe-api.md 2.5).
+/// The run that holds the workspace, if it is the one that it shows: it counts as locked by that run.
 pub(crate) fn holder(current_run: Option<&Run>) -> Option<RunId> {
     current_run.filter(|run| lifecycle::queue::holder(&[run.entry()]).is_some()).map(|run| run.id)
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Permissions {
-    can_update: bool,
-    can_destroy: bool,
-    can_force_delete: bool,
-    can_queue_run: bool,
-    can_queue_apply: bool,
-    can_queue_destroy: bool,
-    can_read_run: bool,
-    can_read_variable: bool,
-    can_update_variable: bool,
-    can_read_state_versions: bool,
-    can_read_state_outputs: bool,
-    can_create_state_versions: bool,
-    can_lock: bool,
-    can_unlock: bool,
-    can_force_unlock: bool,
-    can_read_settings: bool,
-    can_manage_tags: bool,
-    can_manage_run_tasks: bool,
-    can_manage_assessments: bool,
-    can_read_assessment_results: bool,
-    can_manage_ephemeral_workspaces: bool,
-}
-
-impl Permissions {
-    /// Settings live in the config file, so nobody changes them here.
-    fn of(access: WorkspaceRights) -> Self {
-        let read = access.allows(Action::Read);
-        Self {
-            can_update: false,
-            can_destroy: false,
-            can_force_delete: false,
-            can_queue_run: access.allows(Action::QueueRun),
-            can_queue_apply: access.allows(Action::Apply),
-            can_queue_destroy: access.allows(Action::Apply),
-            can_read_run: read,
-            can_read_variable: false,
-            can_update_variable: false,
-            can_read_state_versions: read,
-            can_read_state_outputs: read,
-            can_create_state_versions: access.allows(Action::WriteState),
-            can_lock: access.allows(Action::Lock),
-            can_unlock: access.allows(Action::Lock),
-            can_force_unlock: access.allows(Action::ForceUnlock),
-            can_read_settings: read,
-            can_manage_tags: false,
-            can_manage_run_tasks: false,
-            can_manage_assessments: false,
-            can_read_assessment_results: false,
-            can_manage_ephemeral_workspaces: false,
-        }
+/// Settings live in the config file, so nobody changes them here.
+fn permissions(access: WorkspaceRights) -> WorkspacePermissions {
+    let may = |action| access.allows(action);
+    WorkspacePermissions {
+        can_queue_run: may(Action::QueueRun),
+        can_queue_apply: may(Action::Apply),
+        can_queue_destroy: may(Action::Apply),
+        can_read_run: may(Action::Read),
+        can_read_state_versions: may(Action::Read),
+        can_read_state_outputs: may(Action::Read),
+        can_create_state_versions: may(Action::WriteState),
+        can_lock: may(Action::Lock),
+        can_unlock: may(Action::Lock),
+        can_force_unlock: may(Action::ForceUnlock),
+        can_read_settings: may(Action::Read),
+        ..WorkspacePermissions::default()
     }
 }
 
 /// The document of a workspace.
-pub(crate) fn resource(workspace: &Workspace, view: &View) -> Resource {
+pub(crate) fn resource(workspace: &Workspace, view: &View) -> wire::Workspace {
     let path = format!("/api/v2/workspaces/{}", workspace.id);
-    let current_run = view.current_run.map(|run| Identifier::new("runs", run.id));
-    let state = workspace.current_state_version.map(|id| Identifier::new("state-versions", id));
+    let current_run = view.current_run.map(|run| Identifier::of::<RunAttributes>(run.id));
+    let state = workspace.current_state_version.map(Identifier::of::<StateVersionAttributes>);
     let configuration = view.current_run.and_then(|run| run.configuration_version);
-    let configuration = configuration.map(|id| Identifier::new("configuration-versions", id));
-    let related_state = format!("{path}/current-state-version");
-    Resource::new("workspaces", workspace.id, attributes(workspace, view))
-        .with("organization", Relationship::one("organizations", view.organization))
-        .with("current-run", Relationship::optional(current_run))
-        .with("current-state-version", Relationship::optional(state).and_related(related_state))
-        .with("current-configuration-version", Relationship::optional(configuration))
-        .with("locked-by", Relationship::optional(locked_by(workspace, view)))
-        .with("outputs", Relationship::related(format!("{path}/current-state-version-outputs")))
-        .with("project", null())
-        .with("agent-pool", null())
-        .with("ssh-key", null())
-        .with("readme", null())
+    let configuration = configuration.map(Identifier::of::<ConfigurationVersionAttributes>);
+    let relationships = WorkspaceRelationships {
+        organization: Relationship::one::<OrganizationAttributes>(view.organization),
+        current_run: Relationship::optional(current_run),
+        current_state_version: Relationship::optional(state)
+            .and_related(format!("{path}/current-state-version")),
+        current_configuration_version: Relationship::optional(configuration),
+        locked_by: Relationship::optional(locked_by(workspace, view)),
+        outputs: Relationship::related(format!("{path}/current-state-version-outputs")),
+        project: Relationship::none(),
+        agent_pool: Relationship::none(),
+        ssh_key: Relationship::none(),
+        readme: Relationship::none(),
+    };
+    let by_name = format!("/api/v2/organizations/{}/workspaces/{}", view.organization, workspace.name);
+    wire::Workspace::new(workspace.id, attributes(workspace, view))
+        .related(relationships)
         .link("self", path)
-        .link(
-            "self-by-name",
-            format!("/api/v2/organizations/{}/workspaces/{}", view.organization, workspace.name),
-        )
+        .link("self-by-name", by_name)
 }
 
 fn locked_by(workspace: &Workspace, view: &View) -> Option<Identifier> {
     let by_user = workspace.lock.as_ref().map(|lock| user::identifier(&lock.by));
-    by_user.or_else(|| holder(view.current_run).map(|run| Identifier::new("runs", run)))
+    by_user.or_else(|| holder(view.current_run).map(Identifier::of::<RunAttributes>))
 }
 
-fn attributes(workspace: &Workspace, view: &View) -> Value {
+fn attributes(workspace: &Workspace, view: &View) -> WorkspaceAttributes {
     let settings = view.settings;
+    let lock = workspace.lock.as_ref();
     let latest_change =
         view.current_run.map_or(workspace.updated_at, |run| run.state_changed_at.max(workspace.updated_at));
-    let auto_apply = settings.is_some_and(|settings| settings.auto_apply);
-    json!({
-        "name": workspace.name,
-        "description": settings.and_then(|settings| settings.description.as_deref()),
-        "environment": "default",
-        "execution-mode": "remote",
-        "operations": true,
-        "auto-apply": auto_apply,
-        "auto-apply-run-trigger": false,
-        "allow-destroy-plan": true,
-        "assessments-enabled": false,
-        "auto-destroy-at": null,
-        "file-triggers-enabled": false,
-        "global-remote-state": false,
-        "locked": workspace.lock.is_some() || holder(view.current_run).is_some(),
-        "locked-reason": workspace.lock.as_ref().map_or("", |lock| &lock.reason),
-        "queue-all-runs": true,
-        "speculative-enabled": true,
-        "structured-run-output-enabled": false,
+    WorkspaceAttributes {
+        name: workspace.name.clone(),
+        description: settings.and_then(|settings| settings.description.clone()),
+        environment: "default".into(),
+        execution_mode: "remote".into(),
+        operations: true,
+        auto_apply: settings.is_some_and(|settings| settings.auto_apply),
+        auto_apply_run_trigger: false,
+        allow_destroy_plan: true,
+        assessments_enabled: false,
+        auto_destroy_at: None,
+        file_triggers_enabled: false,
+        global_remote_state: false,
+        locked: lock.is_some() || holder(view.current_run).is_some(),
+        locked_reason: lock.map(|lock| lock.reason.clone()).unwrap_or_default(),
+        queue_all_runs: true,
+        speculative_enabled: true,
+        structured_run_output_enabled: false,
         // with `latest` no client compares its own version with it
-        "terraform-version": view.terraform_version.map_or("latest", |version| version),
-        "trigger-prefixes": [],
-        "trigger-patterns": [],
-        "tag-names": [],
-        // the daemon has no connection to a host of repositories, and with one clients refuse to apply (tfe-api.md 3.3)
-        "vcs-repo": null,
-        "vcs-repo-identifier": null,
-        "working-directory": settings.map_or("", |settings| &settings.working_directory),
-        "source": "tfe-api",
-        "source-name": null,
-        "source-url": null,
-        "setting-overwrites": { "execution-mode": true, "agent-pool": true },
-        "created-at": workspace.created_at,
-        "updated-at": workspace.updated_at,
-        "latest-change-at": latest_change,
-        "actions": { "is-destroyable": false },
-        "permissions": Permissions::of(view.access),
-        "signalbox": {
-            "source": settings.map(|settings| source(&settings.source)),
-            "terraform-version-unknown": view.terraform_version.err(),
-            "locked-at": workspace.lock.as_ref().map(|lock| lock.at),
-            "removed-at": workspace.removed_at,
+        terraform_version: view.terraform_version.unwrap_or("latest").to_owned(),
+        trigger_prefixes: vec![],
+        trigger_patterns: vec![],
+        tag_names: vec![],
+        // the daemon has no connection to a host of repositories, and with one clients refuse to apply
+        vcs_repo: None,
+        vcs_repo_identifier: None,
+        working_directory: settings.map(|settings| settings.working_directory.clone()).unwrap_or_default(),
+        source: "tfe-api".into(),
+        source_name: None,
+        source_url: None,
+        setting_overwrites: SettingOverwrites { execution_mode: true, agent_pool: true },
+        created_at: workspace.created_at,
+        updated_at: workspace.updated_at,
+        latest_change_at: latest_change,
+        actions: WorkspaceActions { is_destroyable: false },
+        permissions: permissions(view.access),
+        signalbox: WorkspaceExtension {
+            source: settings.map(|settings| source(&settings.source)),
+            terraform_version_unknown: view.terraform_version.err().map(str::to_owned),
+            locked_at: lock.map(|lock| lock.at),
+            removed_at: workspace.removed_at,
         },
-    })
+    }
 }
 
-/// What the dialect has no place for: where the configuration comes from, without what others must not see.
-fn source(source: &Source) -> Value {
+/// Where the configuration comes from, without what others must not see.
+fn source(source: &Source) -> WorkspaceSource {
     match source {
         Source::Git(git) => {
-            json!({ "kind": "git", "url": without_credentials(&git.url), "ref": git.reference })
+            WorkspaceSource::Git { url: without_credentials(&git.url), r#ref: git.reference.clone() }
         }
-        Source::Directory { path } => json!({ "kind": "directory", "path": path }),
+        Source::Directory { path } => WorkspaceSource::Directory { path: path.display().to_string() },
     }
 }
 
 #[cfg(test)]
 mod tests {
     use lifecycle::State;
+    use serde_json::json;
     use store::Lock;
 
     use super::super::fixture;
@@ -226,7 +193,7 @@ mod tests {
             reference: "main".into(),
         };
         let shown = json!({ "kind": "git", "url": "https://git.example/infra.git", "ref": "main" });
-        assert_eq!(source(&Source::Git(git)), shown);
+        assert_eq!(serde_json::to_value(source(&Source::Git(git))).unwrap(), shown);
     }
 
     #[test]
@@ -234,12 +201,9 @@ mod tests {
         let version = |terraform_version| {
             let view = View { terraform_version, ..view(None) };
             let attributes = attributes(&fixture::workspace(), &view);
-            (
-                attributes["terraform-version"].clone(),
-                attributes["signalbox"]["terraform-version-unknown"].clone(),
-            )
+            (attributes.terraform_version, attributes.signalbox.terraform_version_unknown)
         };
-        assert_eq!(version(Ok("1.11.4")), (json!("1.11.4"), Value::Null));
-        assert_eq!(version(Err("not found")), (json!("latest"), json!("not found")));
+        assert_eq!(version(Ok("1.11.4")), ("1.11.4".to_owned(), None));
+        assert_eq!(version(Err("not found")), ("latest".to_owned(), Some("not found".to_owned())));
     }
 }

@@ -5,12 +5,10 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_path_to_error::{Path, Segment};
 
-use super::{ApiError, Fault, Result};
+use super::{ApiError, Result};
 
 /// The largest body that is read.
 pub(crate) const LIMIT: usize = 1024 * 1024;
@@ -32,56 +30,31 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 fn required<T: DeserializeOwned>(bytes: &Bytes) -> Result<T> {
     match parse(bytes)? {
         None => Err(ApiError::bad_request("the body is empty: a JSON:API document belongs there")),
-        Some(value) => typed(value),
+        Some(value) => typed(&value),
     }
 }
 
-/// The body of an action: `{"comment": "…"}`, `{}`, `null` or nothing.
+/// The comment in the body of an action: `{"comment": "…"}`, `{}`, `null` or nothing.
 pub(crate) struct Comment(pub(crate) Option<String>);
 
 impl<S: Send + Sync> FromRequest<S> for Comment {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        #[derive(Default, Deserialize)]
-        struct Body {
-            comment: Option<String>,
-        }
-        let body: Body = optional(&read(request, state).await?)?;
+        let body: wire::Comment = optional(&read(request, state).await?)?;
         Ok(Self(body.comment.filter(|comment| !comment.trim().is_empty())))
     }
 }
 
-/// The body of a lock: `{"reason": "…"}`, or a JSON:API document with that attribute, or nothing
-/// (tfe-api.md 4.9).
+/// The reason in the body of a lock, or nothing.
 pub(crate) struct Reason(pub(crate) String);
 
 impl<S: Send + Sync> FromRequest<S> for Reason {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        Self::parse(&read(request, state).await?)
-    }
-}
-
-impl Reason {
-    fn parse(bytes: &Bytes) -> Result<Self> {
-        #[derive(Default, Deserialize)]
-        struct Body {
-            reason: Option<String>,
-            data: Option<Data>,
-        }
-        #[derive(Deserialize)]
-        struct Data {
-            attributes: Option<Attributes>,
-        }
-        #[derive(Deserialize)]
-        struct Attributes {
-            reason: Option<String>,
-        }
-        let Body { reason, data }: Body = optional(bytes)?;
-        let of_document = || data?.attributes?.reason;
-        Ok(Self(reason.or_else(of_document).unwrap_or_default()))
+        let body: wire::LockReason = optional(&read(request, state).await?)?;
+        Ok(Self(body.text()))
     }
 }
 
@@ -140,71 +113,36 @@ fn parse(bytes: &Bytes) -> Result<Option<Value>> {
 fn optional<T: DeserializeOwned + Default>(bytes: &Bytes) -> Result<T> {
     match parse(bytes)? {
         None | Some(Value::Null) => Ok(T::default()),
-        Some(value) => typed(value),
+        Some(value) => typed(&value),
     }
 }
 
-fn typed<T: DeserializeOwned>(value: Value) -> Result<T> {
-    // a struct could be read from an array too, field by field, which nobody means
-    if !value.is_object() {
-        return Err(ApiError::invalid(vec![Fault::at("", "a JSON object belongs here")]));
-    }
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let at = pointer(error.path());
-        ApiError::invalid(vec![Fault::at(at, error.into_inner().to_string())])
-    })
-}
-
-/// The place as a JSON pointer (RFC 6901).
-fn pointer(path: &Path) -> String {
-    let mut pointer = String::new();
-    for segment in path {
-        match segment {
-            Segment::Seq { index } => pointer += &format!("/{index}"),
-            Segment::Map { key } | Segment::Enum { variant: key } => {
-                pointer.push('/');
-                pointer += &key.replace('~', "~0").replace('/', "~1");
-            }
-            Segment::Unknown => {}
-        }
-    }
-    pointer
+fn typed<T: DeserializeOwned>(value: &Value) -> Result<T> {
+    Ok(wire::read(value)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[derive(Debug, Deserialize)]
-    struct Document {
-        #[expect(dead_code, reason = "only its type matters")]
-        data: Option<Inner>,
-    }
-    #[derive(Debug, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    struct Inner {
-        #[expect(dead_code, reason = "only its type matters")]
-        target_addrs: Option<Vec<String>>,
-    }
-
     fn refusal(body: &'static str) -> Option<(u16, String)> {
-        let value = parse(&Bytes::from_static(body.as_bytes())).map(Option::unwrap);
-        let error = value.and_then(typed::<Document>).err()?;
+        let read = required::<wire::LockReason>(&Bytes::from_static(body.as_bytes()));
+        let error = read.err()?;
         Some((error.status().as_u16(), error.pointers().first().copied().unwrap_or("-").to_owned()))
     }
 
     #[test]
     fn a_body_of_the_wrong_shape_is_refused_with_its_place() {
         let table = [
-            (r#"{"data":{"target-addrs":["a"],"unknown":{"x":1}},"more":2}"#, None),
+            (r#"{"reason":"a","unknown":{"x":1}}"#, None),
             (r#"{"data":null}"#, None),
-            (r#"{"data":{"target-addrs":null}}"#, None),
-            (r#"{"data":{"target-addrs":"a"}}"#, Some((422, "/data/target-addrs"))),
-            (r#"{"data":{"target-addrs":["a",1]}}"#, Some((422, "/data/target-addrs/1"))),
+            (r#"{"data":{"attributes":{"reason":["a"]}}}"#, Some((422, "/data/attributes/reason"))),
             ("[]", Some((422, ""))),
             ("3", Some((422, ""))),
+            ("null", Some((422, ""))),
             (r#"{"data""#, Some((400, "-"))),
             ("hello", Some((400, "-"))),
+            (" ", Some((400, "-"))),
         ];
         for (body, expected) in table {
             assert_eq!(refusal(body), expected.map(|(status, at)| (status, at.to_owned())), "{body}");
@@ -212,21 +150,18 @@ mod tests {
     }
 
     #[test]
-    fn a_body_nested_without_end_is_refused_and_not_followed() {
-        let deep = Bytes::from("[".repeat(LIMIT));
-        assert_eq!(parse(&deep).unwrap_err().status(), 400);
+    fn where_a_body_may_be_missing_nothing_is_as_good_as_an_empty_one() {
+        for nothing in ["", "{}", "null", " \n"] {
+            let read = optional::<wire::Comment>(&Bytes::from_static(nothing.as_bytes()));
+            assert_eq!(read, Ok(wire::Comment::default()), "{nothing:?}");
+        }
+        assert_eq!(optional::<wire::Comment>(&Bytes::from_static(b"[]")).unwrap_err().status(), 422);
     }
 
     #[test]
-    fn a_lock_takes_its_reason_in_every_form_that_clients_send() {
-        let reason = |body: &'static str| Reason::parse(&Bytes::from_static(body.as_bytes())).map(|r| r.0);
-        assert_eq!(reason(r#"{"reason":"why"}"#).unwrap(), "why");
-        let document = r#"{"data":{"type":"","attributes":{"reason":"Locked by Terraform"}}}"#;
-        assert_eq!(reason(document).unwrap(), "Locked by Terraform");
-        for nothing in ["", "{}", "null", r#"{"data":{}}"#, " \n"] {
-            assert_eq!(reason(nothing).unwrap(), "", "{nothing:?}");
-        }
-        assert_eq!(reason(r#"{"reason":1}"#).unwrap_err().pointers(), ["/reason"]);
+    fn a_body_nested_without_end_is_refused_and_not_followed() {
+        let deep = Bytes::from("[".repeat(LIMIT));
+        assert_eq!(parse(&deep).unwrap_err().status(), 400);
     }
 
     #[test]

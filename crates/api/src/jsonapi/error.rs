@@ -5,7 +5,7 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::Refusal;
-use serde::Serialize;
+use wire::{ErrorEntry, ErrorSource, Errors, Misfit};
 
 use super::document::MEDIA_TYPE;
 
@@ -16,20 +16,13 @@ pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     detail: String,
-    source: Option<Source>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Source {
-    Pointer(String),
-    Parameter(String),
+    source: Option<ErrorSource>,
 }
 
 impl Fault {
     /// At a place in the body, as a JSON pointer.
     pub(crate) fn at(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { detail: detail.into(), source: Some(Source::Pointer(pointer.into())) }
+        Self { detail: detail.into(), source: Some(ErrorSource::Pointer(pointer.into())) }
     }
 }
 
@@ -52,7 +45,7 @@ impl ApiError {
 
     /// 400: a query parameter can't be understood.
     pub(crate) fn bad_parameter(parameter: &str, detail: impl Into<String>) -> Self {
-        let source = Some(Source::Parameter(parameter.to_owned()));
+        let source = Some(ErrorSource::Parameter(parameter.to_owned()));
         Self { status: StatusCode::BAD_REQUEST, faults: vec![Fault { detail: detail.into(), source }] }
     }
 
@@ -130,9 +123,15 @@ impl ApiError {
     #[cfg(test)]
     pub(crate) fn pointers(&self) -> Vec<&str> {
         let pointer = |fault: &Fault| match fault.source.as_ref()? {
-            Source::Pointer(place) | Source::Parameter(place) => Some(place.clone()),
+            ErrorSource::Pointer(place) | ErrorSource::Parameter(place) => Some(place.clone()),
         };
         self.faults.iter().filter_map(pointer).map(|place| &*Box::leak(place.into_boxed_str())).collect()
+    }
+}
+
+impl From<Misfit> for ApiError {
+    fn from(Misfit { pointer, detail }: Misfit) -> Self {
+        Self::invalid(vec![Fault::at(pointer, detail)])
     }
 }
 
@@ -180,21 +179,6 @@ impl From<std::io::Error> for ApiError {
     }
 }
 
-#[derive(Serialize)]
-struct Body {
-    errors: Vec<Entry>,
-}
-
-#[derive(Serialize)]
-struct Entry {
-    /// A text: clients show nothing of an error whose status is a number.
-    status: String,
-    title: &'static str,
-    detail: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<Source>,
-}
-
 fn title(status: StatusCode) -> &'static str {
     match status {
         StatusCode::BAD_REQUEST => "bad request",
@@ -213,13 +197,13 @@ fn title(status: StatusCode) -> &'static str {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = self.status;
-        let entry = |Fault { detail, source }| Entry {
+        let entry = |Fault { detail, source }| ErrorEntry {
             status: status.as_str().to_owned(),
-            title: title(status),
+            title: title(status).to_owned(),
             detail,
             source,
         };
-        let body = Body { errors: self.faults.into_iter().map(entry).collect() };
+        let body = Errors { errors: self.faults.into_iter().map(entry).collect() };
         let mut response = (status, [(header::CONTENT_TYPE, MEDIA_TYPE)], Json(body)).into_response();
         if status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));

@@ -12,7 +12,7 @@ mod secret;
 
 pub(crate) use auth::User;
 pub(crate) use body::{Comment, Json, Reason, StateJson};
-pub(crate) use document::{Document, Identifier, Included, Relationship, Resource, null};
+pub(crate) use document::Document;
 pub(crate) use error::{ApiError, Fault, Result};
 pub(crate) use layers::layered;
 pub(crate) use path::{Id, Identity, Name, Names, identity};

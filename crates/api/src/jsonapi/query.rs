@@ -6,12 +6,11 @@ use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use serde::Serialize;
-use serde_json::{Value, json};
 use store::{Page, PageRequest};
 use url::form_urlencoded;
+use wire::{Attributes, PageLinks, Pagination, Resource};
 
-use super::{ApiError, Document, Resource, Result};
+use super::{ApiError, Document, Result};
 
 const DEFAULT_PAGE_SIZE: u32 = 20;
 const MAX_PAGE_SIZE: u32 = 100;
@@ -86,9 +85,14 @@ impl Query {
     }
 
     /// A list document of a page that the store cut.
-    pub(crate) fn paged(&self, page: PageRequest, total: u64, resources: Vec<Resource>) -> Document {
-        let pagination = Pagination::new(page, total);
-        Document::all(resources).paged(self.links(&pagination), json!(pagination))
+    pub(crate) fn paged<A: Attributes>(
+        &self,
+        page: PageRequest,
+        total: u64,
+        resources: Vec<Resource<A>>,
+    ) -> Document {
+        let pagination = pagination(page, total);
+        Document::all(resources).paged(self.links(&pagination), pagination)
     }
 
     /// Cuts the page out of a whole list.
@@ -99,7 +103,7 @@ impl Query {
         Page { items, total }
     }
 
-    fn links(&self, pagination: &Pagination) -> Value {
+    fn links(&self, pagination: &Pagination) -> PageLinks {
         let to = |number: u32| {
             let kept = self.pairs.iter().filter(|(key, _)| key != "page[number]" && key != "page[size]");
             let query = form_urlencoded::Serializer::new(String::new())
@@ -109,13 +113,13 @@ impl Query {
                 .finish();
             format!("{}?{query}", self.path)
         };
-        json!({
-            "self": to(pagination.current_page),
-            "first": to(1),
-            "prev": pagination.prev_page.map(to),
-            "next": pagination.next_page.map(to),
-            "last": to(pagination.total_pages.max(1)),
-        })
+        PageLinks {
+            this: to(pagination.current_page),
+            first: to(1),
+            prev: pagination.prev_page.map(to),
+            next: pagination.next_page.map(to),
+            last: to(pagination.total_pages.max(1)),
+        }
     }
 }
 
@@ -136,29 +140,15 @@ impl Include {
     }
 }
 
-/// `meta.pagination`; `null` at the ends.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Pagination {
-    current_page: u32,
-    page_size: u32,
-    prev_page: Option<u32>,
-    next_page: Option<u32>,
-    total_pages: u32,
-    total_count: u64,
-}
-
-impl Pagination {
-    fn new(page: PageRequest, total_count: u64) -> Self {
-        let total_pages = u32::try_from(total_count.div_ceil(u64::from(page.size))).unwrap_or(u32::MAX);
-        Self {
-            current_page: page.number,
-            page_size: page.size,
-            prev_page: (page.number > 1).then(|| page.number - 1),
-            next_page: (page.number < total_pages).then(|| page.number + 1),
-            total_pages,
-            total_count,
-        }
+fn pagination(page: PageRequest, total_count: u64) -> Pagination {
+    let total_pages = u32::try_from(total_count.div_ceil(u64::from(page.size))).unwrap_or(u32::MAX);
+    Pagination {
+        current_page: page.number,
+        page_size: page.size,
+        prev_page: (page.number > 1).then(|| page.number - 1),
+        next_page: (page.number < total_pages).then(|| page.number + 1),
+        total_pages,
+        total_count,
     }
 }
 
@@ -204,7 +194,7 @@ mod tests {
             ((1, 20), 20, (None, None, 1)),
         ];
         for ((number, size), total, (prev, next, pages)) in table {
-            let got = Pagination::new(PageRequest { number, size }, total);
+            let got = pagination(PageRequest { number, size }, total);
             assert_eq!(
                 (got.prev_page, got.next_page, got.total_pages),
                 (prev, next, pages),
@@ -216,10 +206,10 @@ mod tests {
     #[test]
     fn a_link_to_another_page_keeps_the_filters() {
         let query = query("filter[status]=planned&page[number]=2&page[size]=1");
-        let links = query.links(&Pagination::new(query.page().unwrap(), 3));
-        let next = links["next"].as_str().unwrap();
+        let links = query.links(&pagination(query.page().unwrap(), 3));
+        let next = links.next.unwrap();
         assert_eq!(next, "/api/v2/runs?filter%5Bstatus%5D=planned&page%5Bnumber%5D=3&page%5Bsize%5D=1");
-        assert_eq!(links["prev"].as_str().unwrap(), next.replace("=3&", "=1&"));
+        assert_eq!(links.prev.unwrap(), next.replace("=3&", "=1&"));
     }
 
     #[test]

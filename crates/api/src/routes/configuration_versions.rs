@@ -6,11 +6,12 @@ use axum::routing::get;
 use lifecycle::access::Action;
 use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 use store::ConfigurationVersion;
+use wire::Included;
 
 use super::{Reader, files};
 use crate::ApiState;
 use crate::document::configuration_version;
-use crate::jsonapi::{ApiError, Document, Fault, Id, Included, Query, Result};
+use crate::jsonapi::{ApiError, Document, Fault, Id, Query, Result};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()
@@ -36,7 +37,7 @@ pub(super) async fn document(reader: &Reader, id: ConfigurationVersionId, query:
     let (version, _) = reader.configuration_version(id).await?;
     let mut included = Included::default();
     if include.has("ingress_attributes") {
-        configuration_version::ingress_attributes(&version).into_iter().for_each(|it| included.add(it));
+        configuration_version::ingress_attributes(&version).iter().for_each(|it| included.add(it));
     }
     Ok(Document::one(configuration_version::resource(&version)).including(included))
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::Router;
 use axum::routing::get;
 use store::Run;
+use wire::Included;
 
 use super::{Reader, run_list};
 use crate::ApiState;
@@ -34,9 +35,9 @@ async fn list(user: User, query: Query) -> Result<Document> {
 async fn read(user: User, Name(name): Name, query: Query) -> Result<Document> {
     let name = user.organization(&name)?;
     let include = query.include(&["entitlement_set"])?;
-    let mut included = crate::jsonapi::Included::default();
+    let mut included = Included::default();
     if include.has("entitlement_set") {
-        included.add(organization::entitlement_set(name));
+        included.add(&organization::entitlement_set(name));
     }
     Ok(Document::one(organization::resource(name)).including(included))
 }

@@ -9,10 +9,11 @@ use lifecycle::Stage;
 use lifecycle::id::{PolicyCheckId, RunId};
 use serde_json::Value;
 use store::{Run, Workspace};
+use wire::{Included, PolicyCheck, Relationship};
 
 use super::Reader;
 use crate::document::{policy_check, stage};
-use crate::jsonapi::{ApiError, Comment, Document, Id, Include, Included, Query, Resource, Result};
+use crate::jsonapi::{ApiError, Comment, Document, Id, Include, Query, Result};
 use crate::{ApiState, log};
 
 /// What may come along with a policy check.
@@ -26,12 +27,16 @@ pub(super) fn router() -> Router<ApiState> {
 }
 
 /// The policy check of a run, if it has one.
-pub(super) async fn resource(reader: &Reader, run: &Run, workspace: &Workspace) -> Result<Option<Resource>> {
+pub(super) async fn resource(
+    reader: &Reader,
+    run: &Run,
+    workspace: &Workspace,
+) -> Result<Option<PolicyCheck>> {
     if !policy_check::exists(run, reader.user.policies(workspace)) {
         return Ok(None);
     }
     let report = report(&reader.api, run).await;
-    Ok(Some(policy_check::resource(run, reader.user.access(workspace), report.as_ref())))
+    Ok(Some(policy_check::resource(run, reader.user.access(workspace), report)))
 }
 
 /// What the check reported. The outcome and its counts are in the run's record: they stand without it.
@@ -42,7 +47,7 @@ async fn report(api: &ApiState, run: &Run) -> Option<Value> {
     report.inspect_err(|error| tracing::error!(run = %run.id, error, "the policy report can't be read")).ok()
 }
 
-async fn found(reader: &Reader, check: PolicyCheckId) -> Result<(Run, Workspace, Resource)> {
+async fn found(reader: &Reader, check: PolicyCheckId) -> Result<(Run, Workspace, PolicyCheck)> {
     let (run, workspace) = reader.run(check).await?;
     let not_found = || ApiError::not_found(check.described());
     let resource = resource(reader, &run, &workspace).await?.ok_or_else(not_found)?;
@@ -78,10 +83,17 @@ async fn included(reader: &Reader, run: &Run, workspace: &Workspace, include: &I
     let resource = reader.run_resource(run, workspace).await?;
     if include.has("run.workspace") {
         let current = reader.api.store().current_run(workspace.id).await?;
-        let workspace = reader.workspace_resource(workspace, current.as_ref());
-        included.add(workspace.not_leading_to(resource.identifier()));
+        let mut workspace = reader.workspace_resource(workspace, current.as_ref());
+        let run = resource.identifier();
+        let links = &mut workspace.relationships;
+        for back in [&mut links.current_run, &mut links.locked_by] {
+            if back.to_one() == Some(&run) {
+                *back = Relationship::default();
+            }
+        }
+        included.add(&workspace);
     }
-    included.add(resource);
+    included.add(&resource);
     Ok(included)
 }
 

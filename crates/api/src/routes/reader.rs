@@ -11,11 +11,12 @@ use lifecycle::access::Action;
 use lifecycle::id::{ConfigurationVersionId, Id, Kind, RunEventId, StateVersionId, WorkspaceId};
 use lifecycle::waiting::{LockFacts, WaitsFor, waits_for};
 use store::{ConfigurationVersion, JournalEntry, Run, StateVersion, Workspace};
+use wire::{Identifier, Included, StateVersionAttributes};
 
 use crate::ApiState;
 use crate::document::state_version::OutputId;
 use crate::document::{configuration_version, organization, run, stage, state_version, user, workspace};
-use crate::jsonapi::{ApiError, Identifier, Include, Included, Resource, Result, User};
+use crate::jsonapi::{ApiError, Include, Result, User};
 use crate::org_queue::OrgQueue;
 
 /// What may come along with a run. Those that belong to features that are off bring nothing.
@@ -147,7 +148,7 @@ impl Reader {
     }
 
     /// The document of one run, with its journal.
-    pub(crate) async fn run_resource(&self, run: &Run, workspace: &Workspace) -> Result<Resource> {
+    pub(crate) async fn run_resource(&self, run: &Run, workspace: &Workspace) -> Result<wire::Run> {
         let events: Vec<_> = self.api.store().journal(run.id).await?.iter().map(|entry| entry.id).collect();
         let queue = self.queue_of(std::slice::from_ref(run)).await?;
         let view = self.run_view(run, workspace, &queue);
@@ -159,7 +160,7 @@ impl Reader {
         &self,
         runs: &[Run],
         workspaces: &HashMap<WorkspaceId, Workspace>,
-    ) -> Result<Vec<Resource>> {
+    ) -> Result<Vec<wire::Run>> {
         let queue = self.queue_of(runs).await?;
         let resource = |run: &Run| {
             let workspace = workspaces.get(&run.workspace)?;
@@ -194,13 +195,13 @@ impl Reader {
         waits_for(queue.of_workspace(run.workspace), run.id, lock, slots)
     }
 
-    pub(crate) fn plan_resource(&self, run: &Run) -> Resource {
+    pub(crate) fn plan_resource(&self, run: &Run) -> wire::Plan {
         stage::plan(run, self.api.log_read_url(run.id, Stage::Plan))
     }
 
-    pub(crate) async fn apply_resource(&self, run: &Run) -> Result<Resource> {
+    pub(crate) async fn apply_resource(&self, run: &Run) -> Result<wire::Apply> {
         let states = self.api.store().state_versions_of_run(run.id).await?;
-        let states = states.iter().map(|state| Identifier::new("state-versions", state.id)).collect();
+        let states = states.iter().map(|state| Identifier::of::<StateVersionAttributes>(state.id)).collect();
         Ok(stage::apply(run, states, self.api.log_read_url(run.id, Stage::Apply)))
     }
 
@@ -215,33 +216,35 @@ impl Reader {
     ) -> Result<()> {
         let name = |name: &str| format!("{prefix}{name}");
         if include.has(&name("plan")) {
-            included.add(self.plan_resource(run));
+            included.add(&self.plan_resource(run));
         }
         if include.has(&name("apply")) {
-            included.add(self.apply_resource(run).await?);
+            included.add(&self.apply_resource(run).await?);
         }
         if include.has(&name("created_by")) {
-            included.add(user::resource(&run.created_by));
+            included.add(&user::resource(&run.created_by));
         }
         if include.reaches(&name("configuration_version"))
             && let Some(id) = run.configuration_version
         {
             let version = self.api.store().configuration_version(id).await?;
             if include.has(&name("configuration_version.ingress_attributes")) {
-                configuration_version::ingress_attributes(&version)
-                    .into_iter()
-                    .for_each(|it| included.add(it));
+                configuration_version::ingress_attributes(&version).iter().for_each(|it| included.add(it));
             }
-            included.add(configuration_version::resource(&version));
+            included.add(&configuration_version::resource(&version));
         }
         if include.has(&name("workspace")) {
             let current = self.api.store().current_run(workspace.id).await?;
-            included.add(self.workspace_resource(workspace, current.as_ref()));
+            included.add(&self.workspace_resource(workspace, current.as_ref()));
         }
         Ok(())
     }
 
-    pub(crate) fn workspace_resource(&self, workspace: &Workspace, current_run: Option<&Run>) -> Resource {
+    pub(crate) fn workspace_resource(
+        &self,
+        workspace: &Workspace,
+        current_run: Option<&Run>,
+    ) -> wire::Workspace {
         let config = &self.user.config;
         // the settings of one that was removed and came back under its name are its own again
         let settings = config.workspaces.get(&workspace.name);
@@ -268,17 +271,17 @@ impl Reader {
         included: &mut Included,
     ) -> Result<()> {
         if include.has("organization") {
-            included.add(organization::resource(&self.user.config.organization));
+            included.add(&organization::resource(&self.user.config.organization));
         }
         let held = workspace::holder(current_run).is_some();
         let locked_by = include.has("locked_by");
         if let (true, Some(lock)) = (locked_by, &workspace.lock) {
-            included.add(user::resource(&lock.by));
+            included.add(&user::resource(&lock.by));
         }
         if let Some(run) = current_run {
             let is_locker = locked_by && held && workspace.lock.is_none();
             if include.reaches("current_run") || is_locker {
-                included.add(self.run_resource(run, workspace).await?);
+                included.add(&self.run_resource(run, workspace).await?);
                 self.include_run(run, workspace, include, "current_run.", included).await?;
             }
             if include.reaches("current_configuration_version")
@@ -287,10 +290,10 @@ impl Reader {
                 let version = self.api.store().configuration_version(id).await?;
                 if include.has("current_configuration_version.ingress_attributes") {
                     configuration_version::ingress_attributes(&version)
-                        .into_iter()
+                        .iter()
                         .for_each(|it| included.add(it));
                 }
-                included.add(configuration_version::resource(&version));
+                included.add(&configuration_version::resource(&version));
             }
         }
         if (include.has("current_state_version") || include.has("outputs"))
@@ -300,10 +303,10 @@ impl Reader {
             if include.has("outputs") {
                 outputs
                     .iter()
-                    .for_each(|output| included.add(state_version::listed_output(state.id, output)));
+                    .for_each(|output| included.add(&state_version::listed_output(state.id, output)));
             }
             if include.has("current_state_version") {
-                included.add(super::states::resource(&self.api, &state, Some(&outputs)));
+                included.add(&super::states::resource(&self.api, &state, Some(&outputs)));
             }
         }
         Ok(())

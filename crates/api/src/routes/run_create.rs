@@ -1,77 +1,21 @@
-//! `POST runs` (tfe-api.md 2.1): what a client asks for, as the engine takes it. What can't be done is
-//! refused with its place; nothing is accepted and then ignored.
+//! `POST runs`: what a client asks for, as the engine takes it. What can't be done is refused with its place; nothing
+//! is accepted and then ignored.
 
 use axum::http::HeaderMap;
 use axum::http::header::USER_AGENT;
 use engine::RunRequest;
 use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
-use lifecycle::{PlanOptions, RunVariable};
-use serde::Deserialize;
 use store::{ConfigurationStatus, ConfigurationVersion, RunOptions};
+use wire::{CreateRun, NewRun};
 
 use crate::jsonapi::{ApiError, Fault, Result, identity};
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Body {
-    data: Option<Data>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Data {
-    attributes: Option<Attributes>,
-    relationships: Option<Relationships>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Attributes {
-    message: Option<String>,
-    is_destroy: Option<bool>,
-    auto_apply: Option<bool>,
-    plan_only: Option<bool>,
-    save_plan: Option<bool>,
-    refresh: Option<bool>,
-    refresh_only: Option<bool>,
-    allow_empty_apply: Option<bool>,
-    allow_config_generation: Option<bool>,
-    debugging_mode: Option<bool>,
-    target_addrs: Option<Vec<String>>,
-    replace_addrs: Option<Vec<String>>,
-    invoke_action_addrs: Option<Vec<String>>,
-    policy_paths: Option<Vec<String>>,
-    variables: Option<Vec<Variable>>,
-    terraform_version: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Variable {
-    key: String,
-    value: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Relationships {
-    workspace: Option<ToOne>,
-    configuration_version: Option<ToOne>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ToOne {
-    data: Option<Linked>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Linked {
-    id: String,
-}
 
 /// What was asked for, before the configuration version is known.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) workspace: WorkspaceId,
     pub(super) configuration_version: Option<ConfigurationVersionId>,
-    attributes: Attributes,
+    run: NewRun,
 }
 
 const CONFIGURATION_VERSION: &str = "/data/relationships/configuration-version/data/id";
@@ -80,64 +24,53 @@ const CONFIGURATION_VERSION: &str = "/data/relationships/configuration-version/d
 ///
 /// # Errors
 /// 422 with every mistake in it; 404 for a workspace whose id can't be one.
-pub(super) fn wanted(body: Body) -> Result<Wanted> {
-    let Some(Data { attributes, relationships }) = body.data else {
+pub(super) fn wanted(body: CreateRun) -> Result<Wanted> {
+    let Some(data) = body.data else {
         return Err(ApiError::invalid(vec![Fault::at("/data", "the data of the run is missing")]));
     };
-    let attributes = attributes.unwrap_or_default();
-    let Relationships { workspace, configuration_version } = relationships.unwrap_or_default();
-    let mut faults = unsupported(&attributes);
-    let workspace = workspace.and_then(|workspace| workspace.data);
+    let mut faults = unsupported(&data.attributes);
+    let workspace = data.relationships.workspace.id();
     if workspace.is_none() {
         faults.push(Fault::at("/data/relationships/workspace/data", "the workspace is missing"));
     }
-    let configuration_version = configuration_version.and_then(|version| version.data).map(|version| {
-        version.id.parse().map_err(|error| Fault::at(CONFIGURATION_VERSION, format!("{error}")))
+    let version = data.relationships.configuration_version.id().map(str::parse).transpose();
+    let version = version.unwrap_or_else(|error| {
+        faults.push(Fault::at(CONFIGURATION_VERSION, format!("{error}")));
+        None
     });
-    let configuration_version = match configuration_version {
-        Some(Err(fault)) => {
-            faults.push(fault);
-            None
-        }
-        Some(Ok(id)) => Some(id),
-        None => None,
-    };
     match workspace {
-        Some(Linked { id }) if faults.is_empty() => {
-            Ok(Wanted { workspace: identity(&id)?, configuration_version, attributes })
+        Some(id) if faults.is_empty() => {
+            Ok(Wanted { workspace: identity(id)?, configuration_version: version, run: data.attributes })
         }
         _ => Err(ApiError::invalid(faults)),
     }
 }
 
 /// Every attribute that asks for what is not done here.
-fn unsupported(attributes: &Attributes) -> Vec<Fault> {
-    let given = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
-    let on = |flag: Option<bool>| flag == Some(true);
-    let version = attributes.terraform_version.as_ref().is_some_and(|version| !version.trim().is_empty());
+fn unsupported(run: &NewRun) -> Vec<Fault> {
     let table = [
-        (on(attributes.save_plan), "save-plan", "saved plans are not supported: leave it out, or give false"),
+        (run.save_plan, "save-plan", "saved plans are not supported: leave it out, or give false"),
         (
-            on(attributes.allow_config_generation),
+            run.allow_config_generation,
             "allow-config-generation",
             "generating configuration is not supported: leave it out, or give false",
         ),
         (
-            on(attributes.debugging_mode),
+            run.debugging_mode,
             "debugging-mode",
             "debugging mode is not supported: leave it out, or give false",
         ),
         (
-            version,
+            !run.terraform_version.trim().is_empty(),
             "terraform-version",
             "a run uses the terraform of its workspace, which the config file names: leave it out",
         ),
         (
-            given(&attributes.invoke_action_addrs),
+            !run.invoke_action_addrs.is_empty(),
             "invoke-action-addrs",
             "invoking actions is not supported: leave it out",
         ),
-        (given(&attributes.policy_paths), "policy-paths", "policies come from the config file: leave it out"),
+        (!run.policy_paths.is_empty(), "policy-paths", "policies come from the config file: leave it out"),
     ];
     let asked = table.into_iter().filter(|(asked, ..)| *asked);
     asked.map(|(_, name, why)| Fault::at(format!("/data/attributes/{name}"), why)).collect()
@@ -149,7 +82,7 @@ impl Wanted {
     /// # Errors
     /// 422 for a version that can't be run, or a plan-only one in a run that is not.
     pub(super) fn request(self, version: Option<&ConfigurationVersion>, source: &str) -> Result<RunRequest> {
-        let attributes = self.attributes;
+        let run = self.run;
         let invalid = |pointer: &str, detail: &str| Err(ApiError::invalid(vec![Fault::at(pointer, detail)]));
         if let Some(version) = version {
             if version.workspace != self.workspace {
@@ -167,30 +100,24 @@ impl Wanted {
                     return invalid(CONFIGURATION_VERSION, "its content could not be taken: make a new one");
                 }
             }
-            if version.speculative && attributes.plan_only == Some(false) {
+            if version.speculative && run.plan_only == Some(false) {
                 let detail = "the configuration version is speculative: its runs are plan-only";
                 return invalid("/data/attributes/plan-only", detail);
             }
         }
         let speculative = version.is_some_and(|version| version.speculative);
-        let variable = |Variable { key, value }| RunVariable { key, value };
-        let message = attributes.message.filter(|message| !message.trim().is_empty());
+        let message = run.message.filter(|message| !message.trim().is_empty());
         Ok(RunRequest {
             options: RunOptions {
                 message: message.unwrap_or_else(|| default_message(source).to_owned()),
-                plan: PlanOptions {
-                    refresh: attributes.refresh != Some(false),
-                    refresh_only: attributes.refresh_only.unwrap_or(false),
-                    target_addrs: attributes.target_addrs.unwrap_or_default(),
-                    replace_addrs: attributes.replace_addrs.unwrap_or_default(),
-                },
-                variables: attributes.variables.unwrap_or_default().into_iter().map(variable).collect(),
+                plan: run.options,
+                variables: run.variables,
             },
             source: source.to_owned(),
-            plan_only: attributes.plan_only.unwrap_or(speculative),
-            destroy: attributes.is_destroy.unwrap_or(false),
-            auto_apply: attributes.auto_apply,
-            allow_empty_apply: attributes.allow_empty_apply.unwrap_or(false),
+            plan_only: run.plan_only.unwrap_or(speculative),
+            destroy: run.is_destroy,
+            auto_apply: run.auto_apply,
+            allow_empty_apply: run.allow_empty_apply,
             configuration_version: self.configuration_version,
         })
     }
@@ -199,7 +126,7 @@ impl Wanted {
 /// The source of runs that the command line of this program started.
 const COMMAND_LINE: &str = "signalbox-cli";
 
-/// Where a run comes from, by the headers that the terraform CLI sends (tfe-api.md 0.3), and our own.
+/// Where a run comes from, by the headers that the terraform CLI sends, and our own.
 pub(super) fn source(headers: &HeaderMap) -> &'static str {
     let is =
         |name: &str, value: &str| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes());
@@ -226,18 +153,19 @@ fn default_message(source: &str) -> &'static str {
 mod tests {
     use axum::http::HeaderValue;
     use lifecycle::id::ConfigurationVersionId;
+    use lifecycle::{PlanOptions, RunVariable};
     use serde_json::{Value, json};
     use store::Digest;
 
     use super::*;
     use crate::document::fixture;
 
-    fn body(attributes: Value) -> Body {
+    fn body(attributes: Value) -> CreateRun {
         let workspace = json!({ "data": { "type": "workspaces", "id": fixture::workspace().id } });
         let document = json!({ "data": {
             "type": "runs", "attributes": attributes, "relationships": { "workspace": workspace },
         } });
-        serde_json::from_value(document).unwrap()
+        CreateRun::read(&document).unwrap()
     }
 
     fn refused(attributes: Value) -> Vec<String> {
@@ -370,10 +298,10 @@ mod tests {
         for document in
             [json!({ "data": {} }), json!({ "data": { "relationships": { "workspace": { "data": null } } } })]
         {
-            let error = wanted(serde_json::from_value(document).unwrap()).unwrap_err();
+            let error = wanted(CreateRun::read(&document).unwrap()).unwrap_err();
             assert_eq!(error.pointers(), ["/data/relationships/workspace/data"]);
         }
-        let error = wanted(serde_json::from_value(json!({ "data": null })).unwrap()).unwrap_err();
+        let error = wanted(CreateRun::read(&json!({ "data": null })).unwrap()).unwrap_err();
         assert_eq!(error.pointers(), ["/data"]);
     }
 

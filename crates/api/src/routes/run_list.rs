@@ -6,11 +6,12 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lifecycle::id::WorkspaceId;
-use lifecycle::{State, wire};
+use lifecycle::{State, wire as status};
 use store::{Operation, RunFilter, Workspace};
+use wire::Included;
 
 use super::{RUN_INCLUDES, Reader};
-use crate::jsonapi::{ApiError, Document, Included, Query, Result};
+use crate::jsonapi::{ApiError, Document, Query, Result};
 
 /// The statuses of `filter[status_group]=discardable`.
 const DISCARDABLE: [&str; 3] = ["planned", "policy_checked", "policy_override"];
@@ -89,12 +90,12 @@ fn operations(query: &Query) -> Vec<Operation> {
 fn states(query: &Query) -> Result<Option<Vec<State>>> {
     let by_status = query
         .list("filter[status]")
-        .map(|words| words.into_iter().flat_map(wire::states_with_status).collect::<Vec<_>>());
+        .map(|words| words.into_iter().flat_map(status::states_with_status).collect::<Vec<_>>());
     let by_group = match query.get("filter[status_group]") {
         None => None,
         Some("final") => Some(all_states(State::is_final)),
         Some("non_final") => Some(all_states(|state| !state.is_final())),
-        Some("discardable") => Some(all_states(|state| DISCARDABLE.contains(&wire::run_status(state)))),
+        Some("discardable") => Some(all_states(|state| DISCARDABLE.contains(&status::run_status(state)))),
         Some(other) => {
             let detail = format!("{other:?} is no group: final, non_final and discardable are");
             return Err(ApiError::bad_parameter("filter[status_group]", detail));

@@ -7,13 +7,15 @@ use axum::routing::{get, post};
 use engine::RunAction;
 use lifecycle::access::Action;
 use lifecycle::id::{ConfigurationVersionId, RunEventId, RunId, WorkspaceId};
+use serde_json::Value;
 use store::{JournalEntry, Run, Workspace};
+use wire::{CreateRun, Included, RunAttributes, RunEvent};
 
-use super::run_create::{Body, source, wanted};
+use super::run_create::{source, wanted};
 use super::{RUN_INCLUDES, Reader, configuration_versions, policy_checks, run_list};
 use crate::ApiState;
 use crate::document::run_event;
-use crate::jsonapi::{ApiError, Comment, Document, Id, Include, Included, Json, Query, Resource, Result};
+use crate::jsonapi::{ApiError, Comment, Document, Id, Include, Json, Query, Result};
 
 pub(super) fn router() -> Router<ApiState> {
     Router::new()
@@ -35,8 +37,8 @@ pub(super) fn router() -> Router<ApiState> {
         .route("/api/v2/workspaces/{workspace}/runs", get(list))
 }
 
-async fn create(reader: Reader, headers: HeaderMap, Json(body): Json<Body>) -> Result<Document> {
-    let wanted = wanted(body)?;
+async fn create(reader: Reader, headers: HeaderMap, Json(body): Json<Value>) -> Result<Document> {
+    let wanted = wanted(CreateRun::read(&body)?)?;
     let workspace = reader.workspace_for(wanted.workspace, Action::QueueRun).await?;
     let version = match wanted.configuration_version {
         Some(id) => Some(configuration_versions::named(&reader.api, id).await?),
@@ -109,20 +111,19 @@ async fn events(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Docu
 async fn event(reader: Reader, Id(id): Id<RunEventId>, query: Query) -> Result<Document> {
     let include = query.include(&["actor", "comment"])?;
     let entry = reader.run_event(id).await?;
-    let one = |mut resources: Vec<Resource>| Document::one(resources.remove(0));
+    let one = |mut resources: Vec<RunEvent>| Document::one(resources.remove(0));
     Ok(event_document(one, &[entry], &include))
 }
 
 fn event_document(
-    document: impl FnOnce(Vec<Resource>) -> Document,
+    document: impl FnOnce(Vec<RunEvent>) -> Document,
     entries: &[JournalEntry],
     include: &Include,
 ) -> Document {
     let mut included = Included::default();
     for entry in entries {
-        let actor = run_event::actor(entry).filter(|_| include.has("actor"));
-        let comment = run_event::comment(entry).filter(|_| include.has("comment"));
-        actor.into_iter().chain(comment).for_each(|resource| included.add(resource));
+        run_event::actor(entry).iter().filter(|_| include.has("actor")).for_each(|it| included.add(it));
+        run_event::comment(entry).iter().filter(|_| include.has("comment")).for_each(|it| included.add(it));
     }
     document(entries.iter().map(run_event::resource).collect()).including(included)
 }
@@ -140,7 +141,7 @@ async fn apply_of(reader: Reader, Id(run): Id<RunId>) -> Result<Document> {
 /// There are no run tasks, and clients ask.
 async fn task_stages(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Document> {
     reader.run(run).await?;
-    Ok(query.paged(query.page()?, 0, vec![]))
+    Ok(query.paged::<RunAttributes>(query.page()?, 0, vec![]))
 }
 
 /// What the run took; nothing before its plan has it.

@@ -12,12 +12,13 @@ use lifecycle::access::Action;
 use lifecycle::id::{StateVersionId, WorkspaceId};
 use serde::Deserialize;
 use store::{StateOutput, StateVersion, Workspace, state_outputs};
+use wire::{Included, StateVersionAttributes};
 
 use super::{Reader, files};
 use crate::ApiState;
 use crate::document::state_version::{self, OutputId};
 use crate::document::user;
-use crate::jsonapi::{ApiError, Document, Fault, Id, Include, Included, Query, Resource, Result, StateJson};
+use crate::jsonapi::{ApiError, Document, Fault, Id, Include, Query, Result, StateJson};
 
 const INCLUDES: [&str; 5] = ["outputs", "run", "created_by", "run.created_by", "run.configuration_version"];
 
@@ -39,7 +40,11 @@ pub(super) async fn outputs(api: &ApiState, version: &StateVersion) -> Result<Ve
     files::parsed(move || state_outputs(&bytes)).await
 }
 
-pub(super) fn resource(api: &ApiState, version: &StateVersion, outputs: Option<&[StateOutput]>) -> Resource {
+pub(super) fn resource(
+    api: &ApiState,
+    version: &StateVersion,
+    outputs: Option<&[StateOutput]>,
+) -> wire::StateVersion {
     // clients send their token there (tfe-api.md 0.5)
     let download_url = api.url(&format!("/api/v2/state-versions/{}/download", version.id));
     state_version::resource(version, outputs, &download_url)
@@ -54,16 +59,16 @@ async fn include(
     included: &mut Included,
 ) -> Result<()> {
     if include.has("outputs") {
-        outputs.iter().for_each(|output| included.add(state_version::listed_output(version.id, output)));
+        outputs.iter().for_each(|output| included.add(&state_version::listed_output(version.id, output)));
     }
     if include.has("created_by") {
-        included.add(user::resource(&version.created_by));
+        included.add(&user::resource(&version.created_by));
     }
     if include.reaches("run")
         && let Some(run) = version.run
     {
         let run = reader.api.store().run(run).await?;
-        included.add(reader.run_resource(&run, workspace).await?);
+        included.add(&reader.run_resource(&run, workspace).await?);
         reader.include_run(&run, workspace, include, "run.", included).await?;
     }
     Ok(())
@@ -86,7 +91,7 @@ async fn page(reader: &Reader, workspace: &Workspace, query: &Query) -> Result<D
     let page = query.page()?;
     // only whole states are kept
     if query.list("filter[status]").is_some_and(|statuses| !statuses.contains(&"finalized")) {
-        return Ok(query.paged(page, 0, vec![]));
+        return Ok(query.paged::<StateVersionAttributes>(page, 0, vec![]));
     }
     let found = reader.api.store().state_versions(workspace.id, page).await?;
     let mut included = Included::default();

@@ -7,12 +7,13 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use lifecycle::id::WorkspaceId;
-use lifecycle::wire;
+use lifecycle::wire as status;
 use store::{Run, Workspace};
+use wire::Included;
 
 use super::Reader;
 use crate::ApiState;
-use crate::jsonapi::{ApiError, Document, Id, Include, Included, Name, Names, Query, Reason, Result, User};
+use crate::jsonapi::{ApiError, Document, Id, Include, Name, Names, Query, Reason, Result, User};
 
 const INCLUDES: [&str; 15] = [
     "organization",
@@ -101,7 +102,7 @@ fn matches(workspace: &Workspace, current: Option<&Run>, query: &Query) -> bool 
     });
     let status = query
         .list("filter[current-run][status]")
-        .is_none_or(|wanted| current.is_some_and(|run| wanted.contains(&wire::run_status(run.state))));
+        .is_none_or(|wanted| current.is_some_and(|run| wanted.contains(&status::run_status(run.state))));
     contains && wildcard && status && NEVER.iter().all(|parameter| query.get(parameter).is_none())
 }
 
