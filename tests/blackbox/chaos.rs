@@ -51,7 +51,7 @@ impl Chaos {
     async fn queue(&mut self) {
         let workspace = WORKSPACES[self.random.usize(..WORKSPACES.len())];
         let run = match self.random.u8(..6) {
-            0 => NewRun { plan_only: true, ..NewRun::default() },
+            0 => NewRun { plan_only: Some(true), ..NewRun::default() },
             1 => NewRun::default(),
             _ => auto_apply(),
         };

@@ -104,7 +104,7 @@ async fn a_workspace_that_is_removed_keeps_its_people_until_its_runs_are_over() 
     let operator = world.client("operator");
     assert_eq!(operator.run(&run.id).await.unwrap().state_name(), "Needs Confirmation");
     assert!(world.client("stranger").run(&run.id).await.is_err());
-    let queued = operator.create_run(&run.workspace_id.clone().unwrap_or_default(), &NewRun::default()).await;
+    let queued = operator.create_run(run.workspace_id().unwrap_or_default(), &NewRun::default()).await;
     assert!(queued.is_err(), "nothing new is queued there");
     world.confirm(&run).await;
     world.reaches(&run, "Applied").await;

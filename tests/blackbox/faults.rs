@@ -118,7 +118,8 @@ async fn given_up(setup: Setup) -> (World, Run, Gate) {
     let (world, run, gate) = setup.applying().await;
     give_up(&world).await;
     // a run that passes by the others shows that the daemon has gone on since
-    let plan_only = world.queue_as("planner", "net", NewRun { plan_only: true, ..NewRun::default() }).await;
+    let plan_only =
+        world.queue_as("planner", "net", NewRun { plan_only: Some(true), ..NewRun::default() }).await;
     world.reaches(&plan_only, "Planned and Finished").await;
     (world, run, gate)
 }

@@ -51,8 +51,8 @@ async fn a_log_is_read_in_pieces_and_its_end_mark_comes_last() {
     let run = world.queue_as("operator", "net", NewRun { auto_apply: Some(true), ..NewRun::default() }).await;
     gate.reached().await;
     let run = world.run(&run).await;
-    let url =
-        world.client("owner").apply(run.apply_id.as_ref().unwrap()).await.unwrap().log_read_url.unwrap();
+    let apply = world.client("owner").apply(run.apply_id().unwrap()).await.unwrap();
+    let url = &apply.log_read_url;
     let http = reqwest::Client::new();
     let read =
         async |query: &str| http.get(format!("{url}{query}")).send().await.unwrap().bytes().await.unwrap();

@@ -45,7 +45,7 @@ async fn who_has_no_access_sees_nothing() {
     assert_eq!(stranger.all_workspaces().await.unwrap().len(), 0);
     assert!(not_found(stranger.workspace("net").await));
     assert!(not_found(stranger.run(&run.id).await));
-    assert!(not_found(stranger.plan(run.plan_id.as_ref().unwrap()).await));
+    assert!(not_found(stranger.plan(run.plan_id().unwrap()).await));
     assert!(not_found(stranger.run_events(&run.id).await));
 }
 

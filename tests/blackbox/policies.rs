@@ -71,7 +71,7 @@ async fn a_plan_only_run_is_checked_and_ends_without_waiting_for_anybody() {
         .policy_set("passing", "passing", PASSING.0, PASSING.1)
         .policy_set("soft", "soft", SOFT.0, SOFT.1)
         .start();
-    let plan_only = || NewRun { plan_only: true, ..NewRun::default() };
+    let plan_only = || NewRun { plan_only: Some(true), ..NewRun::default() };
     let passing = world.queue_as("planner", "passing", plan_only()).await;
     let soft = world.queue_as("planner", "soft", plan_only()).await;
     world.reaches(&passing, "Planned and Finished").await;

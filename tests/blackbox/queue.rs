@@ -1,6 +1,6 @@
 //! The queue of a workspace.
 
-use client::{NewRun, RunAction, Stage};
+use client::{NewRun, RunAction, RunVariable, Stage};
 
 use crate::support::{Setup, terraform, wait_for};
 
@@ -27,7 +27,7 @@ resource "terraform_data" "thing" {{
     let world = setup.workspace_with("net", &main, |workspace| workspace.with("auto_apply = true")).start();
     let mut runs = Vec::new();
     for number in 0..10 {
-        let variables = vec![("number".to_owned(), format!("\"{number}\""))];
+        let variables = vec![RunVariable { key: "number".into(), value: format!("\"{number}\"") }];
         runs.push(world.queue_as("operator", "net", NewRun { variables, ..NewRun::default() }).await);
     }
     for run in &runs {
@@ -43,7 +43,8 @@ async fn plan_only_runs_go_beside_a_run_that_holds_the_workspace() {
     let holder = world.queue("net").await;
     world.reaches(&holder, "Needs Confirmation").await;
     let waiting = world.queue("net").await;
-    let plan_only = world.queue_as("planner", "net", NewRun { plan_only: true, ..NewRun::default() }).await;
+    let plan_only =
+        world.queue_as("planner", "net", NewRun { plan_only: Some(true), ..NewRun::default() }).await;
     let plan_only = world.reaches(&plan_only, "Planned and Finished").await;
     assert!(world.act("owner", &plan_only, RunAction::Apply).await.is_err(), "it can never be applied");
     assert_eq!(world.run(&waiting).await.state_name(), "Pending");
@@ -64,7 +65,7 @@ async fn the_workspace_shows_the_run_that_holds_it_or_else_the_newest_final_one(
     let first = world.queue("net").await;
     world.reaches(&first, "Needs Confirmation").await;
     let second = world.queue("net").await;
-    let shown = async || world.workspace("net").await.current_run_id;
+    let shown = async || world.workspace("net").await.current_run_id().map(str::to_owned);
     assert_eq!(shown().await.as_deref(), Some(first.id.as_str()));
     world.act("operator", &first, RunAction::Discard).await.unwrap();
     world.reaches(&second, "Needs Confirmation").await;
@@ -178,7 +179,8 @@ async fn inits_that_share_a_plugin_cache_work_on_it_one_at_a_time() {
         world.log(&two, Stage::Plan).await.contains("waits for its turn").then_some(())
     })
     .await;
-    let canceled = world.queue_as("operator", "two", NewRun { plan_only: true, ..NewRun::default() }).await;
+    let canceled =
+        world.queue_as("operator", "two", NewRun { plan_only: Some(true), ..NewRun::default() }).await;
     wait_for("the third init waits as well", async || {
         world.log(&canceled, Stage::Plan).await.contains("waits for its turn").then_some(())
     })

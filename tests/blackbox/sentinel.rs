@@ -89,7 +89,7 @@ async fn a_policy_at_each_level_passes_is_shown_waits_for_an_override_or_ends_th
         assert!(log.contains(words), "{words:?} is not in:\n{log}");
     }
     let check = &world.client("owner").policy_checks(&run.id).await.unwrap()[0];
-    let counts = check.result.unwrap();
+    let counts = check.result.as_ref().unwrap();
     assert_eq!((counts.passed, counts.advisory_failed, counts.soft_failed), (2, 1, 0));
     world.confirm(&run).await;
     world.reaches(&run, "Applied").await;

@@ -1,12 +1,13 @@
 //! The keeping of state, and what reaches terraform.
 
 use axum::http::{Method, StatusCode};
-use client::{NewRun, Stage};
+use client::{NewRun, PlanOptions, RunVariable, Stage};
 
 use crate::support::{Setup, auto_apply, terraform, wait_for};
 
 fn with_size(size: &str) -> NewRun {
-    NewRun { variables: vec![("size".into(), format!("{size:?}"))], ..auto_apply() }
+    let variables = vec![RunVariable { key: "size".into(), value: format!("{size:?}") }];
+    NewRun { variables, ..auto_apply() }
 }
 
 #[tokio::test]
@@ -116,19 +117,22 @@ resource "terraform_data" "two" {
 }
 "#;
     let world = Setup::new().workspace("net", main).start();
-    let targeted = NewRun { target_addrs: vec!["terraform_data.one".into()], ..auto_apply() };
+    let target = PlanOptions { target_addrs: vec!["terraform_data.one".into()], ..PlanOptions::default() };
+    let targeted = NewRun { options: target, ..auto_apply() };
     let run = world.queue_as("operator", "net", targeted).await;
     world.reaches(&run, "Applied").await;
     assert_eq!(world.resources("net").await, ["terraform_data.one"]);
     let run = world.queue_as("operator", "net", auto_apply()).await;
     world.reaches(&run, "Applied").await;
-    let replaced = NewRun { replace_addrs: vec!["terraform_data.two".into()], ..NewRun::default() };
+    let replace = PlanOptions { replace_addrs: vec!["terraform_data.two".into()], ..PlanOptions::default() };
+    let replaced = NewRun { options: replace, ..NewRun::default() };
     let run = world.queue_as("operator", "net", replaced).await;
     let run = world.reaches(&run, "Needs Confirmation").await;
     let plan = run.plan.clone().unwrap();
     assert_eq!((plan.resources.additions, plan.resources.destructions), (Some(1), Some(1)));
     world.act("operator", &run, client::RunAction::Discard).await.unwrap();
-    let refresh = world.queue_as("operator", "net", NewRun { refresh_only: true, ..NewRun::default() }).await;
+    let options = PlanOptions { refresh_only: true, ..PlanOptions::default() };
+    let refresh = world.queue_as("operator", "net", NewRun { options, ..NewRun::default() }).await;
     world.reaches(&refresh, "No Changes").await;
     let empty = world.queue_as("operator", "net", NewRun { allow_empty_apply: true, ..auto_apply() }).await;
     world.reaches(&empty, "Applied").await;
@@ -246,7 +250,7 @@ async fn a_state_is_pushed_only_if_it_goes_on_from_the_current_one() {
     assert!(!world.workspace("net").await.locked, "it is locked only meanwhile");
 
     // somebody else's lock is respected
-    let id = world.workspace("net").await.id;
+    let id = world.workspace("net").await.resource.id;
     world.client("owner").lock_workspace(&id, "moving").await.unwrap();
     let (status, words) = push(false, &|state| state["serial"] = (serial + 9).into());
     assert!(status == Some(1) && words.contains("locked"), "{words}");

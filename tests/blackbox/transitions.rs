@@ -30,7 +30,8 @@ async fn t1_the_first_run_of_a_queue_starts_by_itself_and_the_next_waits() {
 
 /// A plan-only run passes by whatever keeps the others pending: when it is over, the queue was looked at.
 async fn queue_was_looked_at(world: &World) {
-    let plan_only = world.queue_as("operator", "net", NewRun { plan_only: true, ..NewRun::default() }).await;
+    let plan_only =
+        world.queue_as("operator", "net", NewRun { plan_only: Some(true), ..NewRun::default() }).await;
     world.reaches(&plan_only, "Planned and Finished").await;
 }
 
@@ -157,7 +158,8 @@ async fn t6_a_plan_with_changes_goes_to_the_policy_check_by_itself() {
         .start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Policy Checked").await;
-    let actions: Vec<String> = world.events(&run).await.into_iter().map(|event| event.action).collect();
+    let actions: Vec<String> =
+        world.events(&run).await.into_iter().map(|event| event.action.to_string()).collect();
     assert!(actions.iter().any(|action| action == "policy_checking"), "{actions:?}");
 }
 
@@ -201,7 +203,7 @@ async fn t8_a_destroy_plan_waits_even_where_auto_apply_is_on() {
         .start();
     let made = world.queue("net").await;
     world.reaches(&made, "Applied").await;
-    let run = world.queue_as("operator", "net", NewRun { destroy: true, ..NewRun::default() }).await;
+    let run = world.queue_as("operator", "net", NewRun { is_destroy: true, ..NewRun::default() }).await;
     let run = world.reaches(&run, "Needs Confirmation").await;
     world.confirm(&run).await;
     world.reaches(&run, "Applied").await;
@@ -288,7 +290,7 @@ async fn t15_a_failed_advisory_policy_is_shown_and_stops_nothing() {
     let run = world.reaches(&run, "Policy Checked").await;
     assert!(world.log(&run, Stage::PolicyCheck).await.contains("nothing is ever good enough"));
     let check = &world.client("owner").policy_checks(&run.id).await.unwrap()[0];
-    assert_eq!(check.result.map(|counts| counts.advisory_failed), Some(1));
+    assert_eq!(check.result.as_ref().map(|counts| counts.advisory_failed), Some(1));
 }
 
 #[tokio::test]

@@ -6,8 +6,9 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::Url;
+use wire::{Document, Identifier, Many, One};
 
-use crate::document::{self, FromResource, Many, One};
+use crate::document::{self, FromDocument};
 use crate::error::{ClientError, innermost};
 use crate::page::Page;
 
@@ -88,10 +89,10 @@ impl Client {
             return Ok(known);
         }
         let url = self.v2(["organizations"]);
-        let page: Page<document::Named> = self.list(url.clone(), &[]).await?;
-        let first = page.items.into_iter().next();
-        let document::Named(name) = first.ok_or_else(|| unexpected(&url, "it has no organization"))?;
-        Ok(self.organization.get_or_init(|| name))
+        let all: Document<Vec<Identifier>> = self.json(self.request(Method::GET, &url), &url).await?;
+        // its id is its name
+        let first = all.data.into_iter().next().ok_or_else(|| unexpected(&url, "it has no organization"))?;
+        Ok(self.organization.get_or_init(|| first.id))
     }
 
     /// An address below `/api/v2`. Each segment is escaped.
@@ -126,22 +127,24 @@ impl Client {
         self.request(Method::POST, url).header(CONTENT_TYPE, MEDIA_TYPE).json(body)
     }
 
-    pub(crate) async fn get<T: FromResource>(&self, url: Url, query: &Query<'_>) -> Result<T, ClientError> {
+    pub(crate) async fn get<T: FromDocument>(&self, url: Url, query: &Query<'_>) -> Result<T, ClientError> {
         self.one(self.request(Method::GET, &url).query(query), &url).await
     }
 
-    pub(crate) async fn list<T: FromResource>(
+    pub(crate) async fn list<T: FromDocument>(
         &self,
         url: Url,
         query: &Query<'_>,
     ) -> Result<Page<T>, ClientError> {
-        let document: Many = self.json(self.request(Method::GET, &url).query(query), &url).await?;
-        let (items, pagination) = document.read().map_err(|why| unexpected(&url, why))?;
-        Ok(Page { items, pagination })
+        let Many { data, included, meta, .. }: Many<T::Attributes> =
+            self.json(self.request(Method::GET, &url).query(query), &url).await?;
+        let items = data.into_iter().map(|resource| T::from_document_of(resource, &included));
+        let items = items.collect::<document::Result<_>>().map_err(|why| unexpected(&url, why))?;
+        Ok(Page { items, pagination: meta.and_then(|meta| meta.pagination) })
     }
 
     /// Sends a body and reads the resource that comes back.
-    pub(crate) async fn post<T: FromResource>(
+    pub(crate) async fn post<T: FromDocument>(
         &self,
         url: Url,
         body: &impl Serialize,
@@ -159,9 +162,9 @@ impl Client {
         self.whole(self.request(Method::GET, &url).query(query), &url).await
     }
 
-    async fn one<T: FromResource>(&self, request: RequestBuilder, url: &Url) -> Result<T, ClientError> {
-        let document: One = self.json(request, url).await?;
-        document.read().map_err(|why| unexpected(url, why))
+    async fn one<T: FromDocument>(&self, request: RequestBuilder, url: &Url) -> Result<T, ClientError> {
+        let One { data, included, .. }: One<T::Attributes> = self.json(request, url).await?;
+        T::from_document_of(data, &included).map_err(|why| unexpected(url, why))
     }
 
     async fn json<T: DeserializeOwned>(&self, request: RequestBuilder, url: &Url) -> Result<T, ClientError> {

@@ -2,13 +2,13 @@
 //! that the daemon adds to it under `/api/signalbox/v1`. The command line and the black-box tests use it.
 //!
 //! ```text
-//!  Client ── requests ──> JSON:API document ──> Workspace, Run, Plan, Apply, PolicyCheck, RunEvent
+//!  Client ── requests ──> documents of the crate wire ──> Workspace, Run, Plan, Apply, PolicyCheck, RunEvent
 //!     └───── streams ───> event stream ─ sse::Parser ─> follow_run: states, follow_log: bytes
 //! ```
 //!
 //! * Every answer that is not a success is a [`ClientError`] in the words of the daemon.
-//! * Attributes that this release does not know are ignored, and a status that it does not know is kept as it is
-//!   ([`RunStatus::Other`]): an older client works with a newer daemon.
+//! * The state of a run, its name and whether it is final are what the daemon says: nothing is derived here. A state
+//!   that this release does not know is kept as it came ([`RunState`]).
 //! * A followed log gives each byte once and in order, over any number of lost connections: it asks for what comes
 //!   after the last byte that it gave, and checks the place of each piece that arrives.
 //!
@@ -19,27 +19,24 @@
 mod document;
 mod error;
 mod http;
-mod model;
-mod new_run;
 mod page;
-mod progress;
+mod run;
 mod runs;
 pub mod sse;
-mod state_name;
 mod states;
 mod stream;
+mod workspace;
 mod workspaces;
 
 pub use error::{ClientError, Problem, Problems};
 pub use http::Client;
-pub use model::{
-    Account, Apply, ApplyStatus, CheckedPolicy, CheckedSet, LockedBy, Plan, PlanStatus, PolicyCheck,
-    PolicyCheckStatus, PolicyCounts, ResourceCounts, Run, RunActions, RunEvent, RunPermissions, RunStatus,
-    Source, Workspace, WorkspacePermissions,
-};
-pub use new_run::NewRun;
-pub use page::{Page, Pagination};
-pub use progress::{Progress, Stage};
+pub use lifecycle::{PlanOptions, Progress, RunVariable, Stage};
+pub use page::Page;
+pub use run::{Run, RunEvent};
 pub use runs::{RunAction, RunFilter};
-pub use states::StateVersion;
 pub use stream::{LogChunk, Update};
+pub use wire::{
+    Account, Apply, CheckedPolicy, CheckedSet, NewRun, Plan, PolicyCheck, ResourceCounts, RunState,
+    StateVersion, WorkspaceSource,
+};
+pub use workspace::{LockedBy, Workspace};

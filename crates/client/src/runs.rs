@@ -1,16 +1,16 @@
-use serde_json::json;
 use url::Url;
+use wire::{Comment, CreateRun};
 
 use crate::http::unexpected;
 use crate::{Apply, Client, ClientError, NewRun, Page, Plan, PolicyCheck, Run, RunEvent, Stage};
 
 /// What comes along with a run.
 pub(crate) const INCLUDE: (&str, &str) = ("include", "plan,apply,created_by,workspace");
-/// Every kind of run: without it, plan-only runs are left out (tfe-api.md 5.5).
+/// Every kind of run: without it, plan-only runs are left out.
 const OPERATIONS: (&str, &str) =
     ("filter[operation]", "plan_only,plan_and_apply,save_plan,refresh_only,destroy,empty_apply");
 
-/// The start of a log as the API gives it, and its end once it is complete (tfe-api.md 4.10).
+/// The start of a log as the API gives it, and its end once it is complete.
 const STX: u8 = 0x02;
 const ETX: u8 = 0x03;
 const LOG_LIMIT: usize = 65_536;
@@ -54,7 +54,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::Invalid`] for options that contradict each other, and the others.
     pub async fn create_run(&self, workspace_id: &str, run: &NewRun) -> Result<Run, ClientError> {
-        self.post(self.v2(["runs"]), &run.document(workspace_id)).await
+        self.post(self.v2(["runs"]), &CreateRun::new(workspace_id, run.clone())).await
     }
 
     /// The run, with its plan, its apply, its workspace's name and who queued it.
@@ -179,26 +179,21 @@ impl Client {
     /// [`ClientError`].
     pub async fn log(&self, run: &Run, stage: Stage) -> Result<Vec<u8>, ClientError> {
         let url = match stage {
-            Stage::PolicyCheck => {
-                let mut output = Vec::new();
-                for id in &run.policy_check_ids {
-                    output.extend(self.policy_check_output(id).await?);
-                }
-                return Ok(output);
-            }
-            Stage::Plan => match &run.plan_id {
-                Some(id) => self.plan(id).await?.log_read_url,
-                None => None,
+            Stage::Pending => return Ok(Vec::new()),
+            Stage::PolicyCheck => match run.policy_check_id() {
+                Some(id) => return self.policy_check_output(id).await,
+                None => return Ok(Vec::new()),
             },
-            Stage::Apply => match &run.apply_id {
-                Some(id) => self.apply(id).await?.log_read_url,
-                None => None,
+            Stage::Plan => match run.plan_id() {
+                Some(id) => self.plan(id).await?.attributes.log_read_url,
+                None => return Ok(Vec::new()),
+            },
+            Stage::Apply => match run.apply_id() {
+                Some(id) => self.apply(id).await?.attributes.log_read_url,
+                None => return Ok(Vec::new()),
             },
         };
-        match url {
-            Some(url) => self.read_log(&url).await,
-            None => Ok(Vec::new()),
-        }
+        self.read_log(&url).await
     }
 
     async fn read_log(&self, url: &str) -> Result<Vec<u8>, ClientError> {
@@ -228,8 +223,8 @@ fn unframed(mut log: Vec<u8>) -> Vec<u8> {
     log
 }
 
-fn body(comment: Option<&str>) -> serde_json::Value {
-    comment.map_or_else(|| json!({}), |comment| json!({ "comment": comment }))
+fn body(comment: Option<&str>) -> Comment {
+    Comment { comment: comment.map(str::to_owned) }
 }
 
 #[cfg(test)]

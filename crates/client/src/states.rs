@@ -1,47 +1,17 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde::Deserialize;
-use serde_json::json;
 use url::Url;
+use wire::{Attributes as _, Body, NewStateVersion, StateVersion, StateVersionAttributes};
 
-use crate::document::{FromResource, Included, Resource, Result};
 use crate::http::unexpected;
 use crate::{Client, ClientError};
-
-/// A state version, as far as it matters to clients.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateVersion {
-    /// `sv-…`.
-    pub id: String,
-    /// Counts the changes of the state.
-    pub serial: u64,
-    hosted_state_download_url: String,
-}
-
-impl FromResource for StateVersion {
-    const KIND: &'static str = "state-versions";
-
-    fn from_resource(resource: &Resource, _: &Included<'_>) -> Result<Self> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        struct Attributes {
-            serial: u64,
-            hosted_state_download_url: String,
-        }
-        let Attributes { serial, hosted_state_download_url } = resource.attributes()?;
-        Ok(Self { id: resource.id.clone(), serial, hosted_state_download_url })
-    }
-}
 
 impl Client {
     /// The current state of a workspace as terraform wrote it; `None` if the daemon keeps none.
     ///
     /// # Errors
     /// [`ClientError`].
-    pub async fn current_state(
-        &self,
-        workspace_id: &str,
-    ) -> std::result::Result<Option<Vec<u8>>, ClientError> {
+    pub async fn current_state(&self, workspace_id: &str) -> Result<Option<Vec<u8>>, ClientError> {
         let url = self.v2(["workspaces", workspace_id, "current-state-version"]);
         let version: StateVersion = match self.get(url.clone(), &[]).await {
             Ok(version) => version,
@@ -66,9 +36,10 @@ impl Client {
         workspace_id: &str,
         state: &[u8],
         force: bool,
-    ) -> std::result::Result<StateVersion, ClientError> {
-        let attributes = json!({ "state": BASE64_STANDARD.encode(state), "force": force });
-        let body = json!({ "data": { "type": "state-versions", "attributes": attributes } });
+    ) -> Result<StateVersion, ClientError> {
+        let state = Some(BASE64_STANDARD.encode(state));
+        let attributes = NewStateVersion { state, force, ..NewStateVersion::default() };
+        let body = Body::new(StateVersionAttributes::TYPE, attributes);
         self.post(self.v2(["workspaces", workspace_id, "state-versions"]), &body).await
     }
 }

@@ -1,4 +1,4 @@
-use serde_json::json;
+use wire::LockReason;
 
 use crate::{Account, Client, ClientError, Page, Workspace};
 
@@ -58,7 +58,11 @@ impl Client {
     /// # Errors
     /// [`ClientError::Conflict`] if it is locked or held by a run, and the others.
     pub async fn lock_workspace(&self, id: &str, reason: &str) -> Result<Workspace, ClientError> {
-        self.post(self.v2(["workspaces", id, "actions", "lock"]), &json!({ "reason": reason })).await
+        self.post(
+            self.v2(["workspaces", id, "actions", "lock"]),
+            &LockReason { reason: Some(reason.to_owned()), data: None },
+        )
+        .await
     }
 
     /// Releases the user's own lock.
@@ -66,7 +70,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::Conflict`] if it is not locked, or by another, and the others.
     pub async fn unlock_workspace(&self, id: &str) -> Result<Workspace, ClientError> {
-        self.post(self.v2(["workspaces", id, "actions", "unlock"]), &json!({})).await
+        self.post(self.v2(["workspaces", id, "actions", "unlock"]), &LockReason::default()).await
     }
 
     /// Releases anybody's lock.
@@ -74,6 +78,6 @@ impl Client {
     /// # Errors
     /// [`ClientError::Conflict`] if it is not locked, and the others.
     pub async fn force_unlock_workspace(&self, id: &str) -> Result<Workspace, ClientError> {
-        self.post(self.v2(["workspaces", id, "actions", "force-unlock"]), &json!({})).await
+        self.post(self.v2(["workspaces", id, "actions", "force-unlock"]), &LockReason::default()).await
     }
 }

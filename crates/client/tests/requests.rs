@@ -2,35 +2,35 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use client::{Client, ClientError, NewRun, RunAction, RunFilter, Stage, Update};
+use client::{
+    Client, ClientError, NewRun, PlanOptions, Progress, RunAction, RunFilter, RunVariable, Stage, Update,
+};
 use futures::StreamExt as _;
+use lifecycle::{State, Work};
 use serde_json::{Value, json};
+use wire::samples;
 
 mod server;
 use server::{Server, event_stream};
 
-fn run(status: &str, message: &str) -> Value {
-    json!({ "data": {
-        "type": "runs",
-        "id": "run-1",
-        "attributes": {
-            "status": status,
-            "created-at": "2026-01-01T00:00:00Z",
-            "message": message,
-            "target-addrs": null,
-            "permissions": null,
-            "invented-later": { "x": 1 },
-        },
-        "relationships": {
-            "workspace": { "data": { "type": "workspaces", "id": "ws-1" } },
-            "created-by": { "data": { "type": "users", "id": "user-1" } },
-            "cost-estimate": { "data": null },
-            "run-events": { "links": { "related": "/x" } },
-        },
-    }, "included": [
-        { "type": "workspaces", "id": "ws-1", "attributes": { "name": "network-prod" } },
-        { "type": "users", "id": "user-1", "attributes": { "username": "operator" } },
-    ] })
+/// The document of a run, with an attribute and a resource that no release knows.
+fn run(state: State, message: &str) -> Value {
+    let mut run = samples::run(state);
+    run.attributes.message = message.to_owned();
+    let mut document = serde_json::to_value(samples::document(run)).unwrap();
+    document["data"]["attributes"]["invented-later"] = json!({ "x": 1 });
+    document["included"].as_array_mut().unwrap().push(json!({ "type": "inventions", "id": "1" }));
+    document
+}
+
+/// The document of a plan with this log.
+fn plan(log_read_url: &str) -> Value {
+    json!({ "data": { "type": "plans", "id": "plan-1", "attributes": {
+        "status": "finished", "status-timestamps": {}, "has-changes": true, "generated-configuration": false,
+        "resource-additions": 1, "resource-changes": 0, "resource-destructions": 0, "resource-imports": null,
+        "execution-details": { "mode": "remote" }, "permissions": { "can-export": false },
+        "actions": { "is-exportable": false }, "log-read-url": log_read_url,
+    } } })
 }
 
 async fn answering(status: &'static str, body: String) -> (Server, Client) {
@@ -41,25 +41,58 @@ async fn answering(status: &'static str, body: String) -> (Server, Client) {
 
 #[tokio::test]
 async fn a_run_is_read_with_what_came_along_and_without_what_is_not_known() {
-    let (server, client) = answering("200 OK", run("invented_later", "why").to_string()).await;
+    let (server, client) = answering("200 OK", run(State::NeedsConfirmation, "why").to_string()).await;
     let run = client.run("run-1").await.unwrap();
     assert_eq!(run.workspace_name.as_deref(), Some("network-prod"));
     assert_eq!(run.created_by.as_deref(), Some("operator"));
-    assert_eq!((run.state_name(), run.is_final()), ("invented_later", false));
+    assert_eq!((run.plan_id(), run.plan.as_ref()), (Some("plan-1"), None));
+    assert_eq!((run.message.as_str(), run.status.as_ref()), ("why", "planned"));
     let request = &server.requests()[0];
     assert_eq!(request.line, "GET /api/v2/runs/run-1?include=plan%2Capply%2Ccreated_by%2Cworkspace");
     assert_eq!(request.header("authorization"), Some("Bearer top-secret"));
 }
 
 #[tokio::test]
+async fn a_run_is_in_the_state_that_the_daemon_names() {
+    for state in State::all() {
+        let (_server, client) = answering("200 OK", run(state, "").to_string()).await;
+        let run = client.run("run-1").await.unwrap();
+        assert_eq!(
+            (run.state(), run.state_name(), run.is_final()),
+            (Some(state), state.name(), state.is_final())
+        );
+        for stage in Stage::EXECUTED {
+            assert_eq!(run.progress(stage), state.progress(stage, false, false), "{state:?} {stage}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_state_of_a_newer_daemon_is_taken_as_it_came() {
+    for is_final in [false, true] {
+        let mut newer = run(State::Applied, "");
+        newer["data"]["attributes"]["signalbox"] = json!({
+            "state": "assessing:running", "state-name": "Assessing", "is-final": is_final, "waits-for": null,
+            "error": null,
+        });
+        let (_server, client) = answering("200 OK", newer.to_string()).await;
+        let run = client.run("run-1").await.unwrap();
+        assert_eq!((run.state(), run.state_name(), run.is_final()), (None, "Assessing", is_final));
+        assert_eq!(run.progress(Stage::Plan), Progress::Begun);
+        let apply = if is_final { Progress::Begun } else { Progress::Ahead };
+        assert_eq!(run.progress(Stage::Apply), apply);
+    }
+}
+
+#[tokio::test]
 async fn a_run_is_asked_for_with_all_its_options() {
-    let (server, client) = answering("201 Created", run("pending", "").to_string()).await;
+    let (server, client) = answering("201 Created", run(State::Pending, "").to_string()).await;
     let new = NewRun {
+        options: PlanOptions { target_addrs: vec!["a.b".into()], ..PlanOptions::default() },
         message: Some("why".into()),
-        destroy: true,
+        is_destroy: true,
         auto_apply: Some(true),
-        target_addrs: vec!["a.b".into()],
-        variables: vec![("region".into(), "\"eu\"".into())],
+        variables: vec![RunVariable { key: "region".into(), value: "\"eu\"".into() }],
         ..NewRun::default()
     };
     client.create_run("ws-1", &new).await.unwrap();
@@ -68,8 +101,8 @@ async fn a_run_is_asked_for_with_all_its_options() {
     assert_eq!(request.header("content-type"), Some("application/vnd.api+json"));
     let body: Value = serde_json::from_str(&request.body).unwrap();
     let attributes = json!({
-        "message": "why", "plan-only": false, "is-destroy": true, "refresh-only": false, "refresh": true,
-        "auto-apply": true, "allow-empty-apply": false, "target-addrs": ["a.b"], "replace-addrs": [],
+        "message": "why", "is-destroy": true, "refresh-only": false, "refresh": true, "auto-apply": true,
+        "allow-empty-apply": false, "target-addrs": ["a.b"], "replace-addrs": [],
         "variables": [{ "key": "region", "value": "\"eu\"" }],
     });
     assert_eq!(body["data"]["attributes"], attributes);
@@ -130,8 +163,10 @@ async fn lists_are_filtered_and_paged() {
         {
             json!({ "data": [{ "type": "organizations", "id": "acme", "attributes": {} }] })
         } else {
-            let pagination = json!({ "current-page": 1, "page-size": 2, "next-page": 2, "prev-page": null });
-            json!({ "data": [run("applied", "")["data"]], "meta": { "pagination": pagination } })
+            let pagination = json!({
+                "current-page": 1, "page-size": 2, "next-page": 2, "prev-page": null, "total-pages": 2, "total-count": 3,
+            });
+            json!({ "data": [run(State::Applied, "")["data"]], "meta": { "pagination": pagination } })
         };
         vec![server::json("200 OK", &body.to_string())]
     })
@@ -154,9 +189,7 @@ async fn a_log_is_read_in_parts_without_its_marks() {
     let log: Vec<u8> = [&b"\x02"[..], &vec![b'x'; 70_000], b"\x03"].concat();
     let server = Server::start(move |request| {
         if request.line.starts_with("GET /api/v2/plans/") {
-            let plan = json!({ "data": { "type": "plans", "id": "plan-1", "attributes": {
-                "status": "finished", "log-read-url": "/secret/log" } } });
-            return vec![server::json("200 OK", &plan.to_string())];
+            return vec![server::json("200 OK", &plan("/secret/log").to_string())];
         }
         let offset: usize = request.line.split("offset=").nth(1).unwrap().parse().unwrap();
         let part =
@@ -165,9 +198,7 @@ async fn a_log_is_read_in_parts_without_its_marks() {
     })
     .await;
     let client = Client::new(&server.address(), "token").unwrap();
-    let mut run = run("planned", "");
-    run["data"]["relationships"]["plan"] = json!({ "data": { "type": "plans", "id": "plan-1" } });
-    let (_documents, reader) = answering("200 OK", run.to_string()).await;
+    let (_documents, reader) = answering("200 OK", run(State::NeedsConfirmation, "").to_string()).await;
     let run = reader.run("run-1").await.unwrap();
     assert_eq!(client.log(&run, Stage::Plan).await.unwrap(), vec![b'x'; 70_000]);
 }
@@ -175,12 +206,9 @@ async fn a_log_is_read_in_parts_without_its_marks() {
 #[tokio::test]
 async fn the_token_does_not_go_to_another_host() {
     let (elsewhere, _) = answering("200 OK", String::new()).await;
-    let plan = json!({ "data": { "type": "plans", "id": "plan-1", "attributes": {
-        "status": "finished", "log-read-url": format!("{}/log", elsewhere.address()) } } });
+    let plan = plan(&format!("{}/log", elsewhere.address()));
     let (_daemon, client) = answering("200 OK", plan.to_string()).await;
-    let mut run = run("planned", "");
-    run["data"]["relationships"]["plan"] = json!({ "data": { "type": "plans", "id": "plan-1" } });
-    let (_documents, reader) = answering("200 OK", run.to_string()).await;
+    let (_documents, reader) = answering("200 OK", run(State::NeedsConfirmation, "").to_string()).await;
     let run = reader.run("run-1").await.unwrap();
     client.log(&run, Stage::Plan).await.unwrap();
     assert_eq!(elsewhere.requests()[0].header("authorization"), None);
@@ -188,12 +216,13 @@ async fn the_token_does_not_go_to_another_host() {
 
 #[tokio::test]
 async fn a_followed_run_comes_until_it_is_final_over_a_lost_connection() {
-    let event = |status: &str| format!("event: run\ndata: {}\n\n", run(status, ""));
+    let event = |state| format!("event: run\ndata: {}\n\n", run(state, ""));
+    let planning = State::Planning(Work::Queued);
     let server = Server::start(move |request| {
         let body = match request.number {
-            0 => event("pending") + &event("planning"),
+            0 => event(State::Pending) + &event(planning),
             // a new connection starts with what is known
-            _ => event("planning") + &event("applied") + &event("applied"),
+            _ => event(planning) + &event(State::Applied) + &event(State::Applied),
         };
         vec![event_stream(false), body.into_bytes()]
     })
@@ -207,5 +236,5 @@ async fn a_followed_run_comes_until_it_is_final_over_a_lost_connection() {
         })
         .collect()
         .await;
-    assert_eq!(seen, ["pending", "planning", "-", "applied"]);
+    assert_eq!(seen, ["pending", "plan_queued", "-", "applied"]);
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use client::{Client, NewRun};
+use client::{Client, NewRun, RunVariable};
 use config::{Config, Host, SystemHost, TokenDigest};
 use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
@@ -102,7 +102,7 @@ impl Show {
                 "Third run: five berths. A soft-mandatory policy stops it, until an owner overrides it (you are one).",
                 NewRun {
                     message: Some("Five berths, whatever the rules say".into()),
-                    variables: vec![("berths".into(), "5".into())],
+                    variables: vec![RunVariable { key: "berths".into(), value: "5".into() }],
                     ..NewRun::default()
                 },
             ),

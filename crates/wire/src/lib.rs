@@ -34,6 +34,8 @@ mod policy_check;
 mod resource;
 mod run;
 mod run_event;
+#[cfg(feature = "samples")]
+pub mod samples;
 mod stage;
 mod state_version;
 mod stream;

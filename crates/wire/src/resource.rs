@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
@@ -167,6 +168,15 @@ impl<A: Attributes> Resource<A> {
     /// What names it.
     pub fn identifier(&self) -> Identifier {
         Identifier::of::<A>(&self.id)
+    }
+}
+
+/// A resource is read like its attributes: `run.message`.
+impl<A: Attributes> Deref for Resource<A> {
+    type Target = A;
+
+    fn deref(&self) -> &A {
+        &self.attributes
     }
 }
 

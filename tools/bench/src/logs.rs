@@ -29,7 +29,7 @@ pub(crate) async fn measure(rows: &mut Rows) -> anyhow::Result<()> {
     )?;
     let workspace = Workspace { name: "bench".into(), source: &source, terraform: Path::new("terraform") };
     let daemon = Daemon::start(dir, 2, &[workspace]).await?;
-    let id = daemon.client.workspace("bench").await?.id;
+    let id = daemon.client.workspace("bench").await?.id.clone();
     let run = daemon.queue(&id, true).await?;
     let followers = (0..FOLLOWERS).map(|_| tokio::spawn(follow(daemon.client.clone(), run.id.clone())));
     let followers: Vec<_> = followers.collect();

@@ -63,7 +63,7 @@ async fn overhead_with(resources: usize, rows: &mut Rows) -> anyhow::Result<()> 
     let shell_dir = dir.path().join("shell");
     let workspace = Workspace { name: "bench".into(), source: &source, terraform: Path::new("terraform") };
     let daemon = Daemon::start(dir, 2, &[workspace]).await?;
-    let id = daemon.client.workspace("bench").await?.id;
+    let id = daemon.client.workspace("bench").await?.resource.id;
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let started = Instant::now();
@@ -122,7 +122,7 @@ pub(crate) async fn confirm_latency(rows: &mut Rows) -> anyhow::Result<()> {
     let daemon =
         Daemon::start(dir, 2, &[Workspace { name: "bench".into(), source: &source, terraform: &terraform }])
             .await?;
-    let id = daemon.client.workspace("bench").await?.id;
+    let id = daemon.client.workspace("bench").await?.resource.id;
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
         let run = daemon.queue(&id, false).await?;
@@ -151,7 +151,7 @@ pub(crate) async fn throughput(rows: &mut Rows) -> anyhow::Result<()> {
     let daemon = Daemon::start(dir, 8, &workspaces).await?;
     let mut ids = Vec::new();
     for workspace in daemon.client.all_workspaces().await? {
-        ids.push(workspace.id);
+        ids.push(workspace.resource.id);
     }
     let started = Instant::now();
     let mut last = Vec::new();

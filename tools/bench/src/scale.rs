@@ -58,7 +58,7 @@ fn name(number: usize) -> String {
 async fn pending_run(daemon: &Daemon) -> anyhow::Result<String> {
     let workspace = daemon.client.workspace(&name(WORKSPACES / 2)).await?;
     daemon.client.lock_workspace(&workspace.id, "measured").await?;
-    Ok(daemon.client.create_run(&workspace.id, &NewRun::default()).await?.id)
+    Ok(daemon.client.create_run(&workspace.id, &NewRun::default()).await?.id.clone())
 }
 
 /// How long the same request takes, from the first byte sent to the last one received, over one connection.

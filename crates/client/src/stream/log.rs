@@ -2,7 +2,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures::stream::{BoxStream, StreamExt as _};
-use serde::Deserialize;
+use wire::LogEvent;
 
 use super::Update;
 use super::source::{Incoming, Source};
@@ -102,12 +102,7 @@ enum Piece {
 }
 
 fn piece(event: &Event, position: u64) -> Result<Piece, String> {
-    #[derive(Deserialize)]
-    struct Data {
-        offset: u64,
-        data: String,
-    }
-    let Data { offset, data } = serde_json::from_str(&event.data)
+    let LogEvent { offset, data } = serde_json::from_str(&event.data)
         .map_err(|error| format!("an event of the log is not readable: {error}"))?;
     let bytes =
         STANDARD.decode(data).map_err(|error| format!("an event of the log is not base64: {error}"))?;

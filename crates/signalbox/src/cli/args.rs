@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use client::{NewRun, PlanOptions, RunVariable};
+
 use super::run::StateFilter;
 use super::sentinel::SentinelCommand;
 use super::{token, variable};
@@ -281,7 +283,7 @@ pub(crate) struct StartArgs {
     /// A variable for this run alone; may be repeated. A value that begins with [, { or " is an HCL literal,
     /// any other is text
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable::parse)]
-    pub(crate) var: Vec<(String, String)>,
+    pub(crate) var: Vec<RunVariable>,
     /// Apply without asking, if you may apply and it is no destroy run; =false asks even where the workspace
     /// says otherwise
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -294,13 +296,34 @@ pub(crate) struct StartArgs {
     pub(crate) follow: bool,
 }
 
+impl StartArgs {
+    /// The run that they ask for.
+    pub(crate) fn new_run(&self) -> NewRun {
+        NewRun {
+            options: PlanOptions {
+                refresh: !self.no_refresh,
+                refresh_only: self.refresh_only,
+                target_addrs: self.target.clone(),
+                replace_addrs: self.replace.clone(),
+            },
+            message: self.message.clone(),
+            is_destroy: self.destroy,
+            plan_only: Some(self.plan_only),
+            auto_apply: self.auto_apply,
+            allow_empty_apply: self.allow_empty_apply,
+            variables: self.var.clone(),
+            ..NewRun::default()
+        }
+    }
+}
+
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ListArgs {
     /// Only of this workspace
     #[arg(long, short, value_name = "WORKSPACE")]
     pub(crate) workspace: Option<String>,
     /// Only in this state; may be repeated
-    #[arg(long, short, value_name = "STATE", value_enum)]
+    #[arg(long, short, value_name = "STATE", value_parser = StateFilter::parser())]
     pub(crate) state: Vec<StateFilter>,
     /// At most so many
     #[arg(long, short = 'n', value_name = "NUMBER", default_value = "20")]

@@ -2,6 +2,7 @@ use std::io;
 use std::process::ExitCode;
 
 use client::{ClientError, Run};
+use lifecycle::State;
 use sentinel::ErrorKind;
 
 use super::terminal;
@@ -38,9 +39,9 @@ impl Exit {
 
     /// Of a final run.
     pub(crate) fn of(run: &Run) -> Self {
-        match run.status {
-            client::RunStatus::Applied | client::RunStatus::PlannedAndFinished => Self::Success,
-            client::RunStatus::Discarded | client::RunStatus::Canceled => Self::Declined,
+        match run.state() {
+            Some(State::Applied | State::NoChanges | State::PlannedAndFinished) => Self::Success,
+            Some(State::Discarded(_) | State::Canceled(_)) => Self::Declined,
             _ => Self::Errored,
         }
     }

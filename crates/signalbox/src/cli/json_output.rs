@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use client::{CheckedSet, LockedBy, PolicyCheck, ResourceCounts, Run, RunEvent, Workspace};
+use client::{CheckedSet, LockedBy, PlanOptions, PolicyCheck, ResourceCounts, Run, RunEvent, Workspace};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use wire::PolicyResult;
 
 /// A run: `run show`, `run start`, `run list`, and in each event of what is followed.
 #[derive(Serialize)]
@@ -30,9 +32,8 @@ pub(crate) struct RunShape<'a> {
     auto_apply: bool,
     plan_only: bool,
     destroy: bool,
-    refresh_only: bool,
-    target_addrs: &'a [String],
-    replace_addrs: &'a [String],
+    #[serde(flatten, serialize_with = "in_snake_case")]
+    options: &'a PlanOptions,
     terraform_version: Option<&'a str>,
     plan: Option<Part<'a>>,
     apply: Option<Part<'a>>,
@@ -40,6 +41,14 @@ pub(crate) struct RunShape<'a> {
     can: Can,
     force_cancel_available_at: Option<Timestamp>,
     timestamps: &'a BTreeMap<String, Timestamp>,
+}
+
+/// The members of a struct of the API, spelled like all others here.
+fn in_snake_case<S: Serializer>(options: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
+    let members = serde_json::to_value(options).map_err(serde::ser::Error::custom)?;
+    let members = members.as_object().cloned().unwrap_or_default();
+    let renamed = members.into_iter().map(|(name, value)| (name.replace('-', "_"), value));
+    renamed.collect::<Map<String, Value>>().serialize(serializer)
 }
 
 /// A plan or an apply.
@@ -70,13 +79,13 @@ fn part<'a>(id: &'a str, status: &'a str, resources: ResourceCounts) -> Part<'a>
 impl<'a> RunShape<'a> {
     pub(crate) fn new(run: &'a Run) -> Self {
         let (actions, may) = (run.actions, run.permissions);
-        let plan = run.plan.as_ref().map(|plan| part(&plan.id, plan.status.as_str(), plan.resources));
-        let apply = run.apply.as_ref().map(|apply| part(&apply.id, apply.status.as_str(), apply.resources));
+        let plan = run.plan.as_ref().map(|plan| part(&plan.id, &plan.status, plan.resources));
+        let apply = run.apply.as_ref().map(|apply| part(&apply.id, &apply.status, apply.resources));
         Self {
             id: &run.id,
             workspace: run.workspace_name.as_deref(),
             state: run.state_name(),
-            status: run.status.as_str(),
+            status: &run.status,
             is_final: run.is_final(),
             is_canceling: run.is_canceling(),
             waits_for: run.waits_for(),
@@ -88,9 +97,7 @@ impl<'a> RunShape<'a> {
             auto_apply: run.auto_apply,
             plan_only: run.plan_only,
             destroy: run.is_destroy,
-            refresh_only: run.refresh_only,
-            target_addrs: &run.target_addrs,
-            replace_addrs: &run.replace_addrs,
+            options: &run.options,
             terraform_version: run.terraform_version.as_deref(),
             plan,
             apply,
@@ -99,7 +106,7 @@ impl<'a> RunShape<'a> {
                 discard: actions.is_discardable && may.can_discard,
                 cancel: actions.is_cancelable && may.can_cancel,
                 force_cancel: actions.is_force_cancelable && may.can_force_cancel,
-                r#override: run.status == client::RunStatus::PolicyOverride && may.can_override_policy_check,
+                r#override: run.waits_for_override() && may.can_override_policy_check,
             },
             force_cancel_available_at: run.force_cancel_available_at,
             timestamps: &run.status_timestamps,
@@ -124,7 +131,7 @@ struct PolicyCheckShape<'a> {
     hard_failed: Option<u64>,
     soft_failed: Option<u64>,
     advisory_failed: Option<u64>,
-    sets: &'a [CheckedSet],
+    sets: Vec<CheckedSet>,
 }
 
 #[derive(Serialize)]
@@ -140,12 +147,12 @@ impl<'a> RunDetails<'a> {
     pub(crate) fn new(run: &'a Run, checks: &'a [PolicyCheck], events: &'a [RunEvent]) -> Self {
         let policy_checks = checks.iter().map(|check| PolicyCheckShape {
             id: &check.id,
-            status: check.status.as_str(),
-            passed: check.result.map(|result| result.passed),
-            hard_failed: check.result.map(|result| result.hard_failed),
-            soft_failed: check.result.map(|result| result.soft_failed),
-            advisory_failed: check.result.map(|result| result.advisory_failed),
-            sets: &check.sets,
+            status: &check.status,
+            passed: check.result.as_ref().map(|result| result.passed),
+            hard_failed: check.result.as_ref().map(|result| result.hard_failed),
+            soft_failed: check.result.as_ref().map(|result| result.soft_failed),
+            advisory_failed: check.result.as_ref().map(|result| result.advisory_failed),
+            sets: check.result.as_ref().map(PolicyResult::sets).unwrap_or_default(),
         });
         let events = events.iter().map(|event| RunEventShape {
             at: event.created_at,
@@ -180,7 +187,7 @@ pub(crate) struct WorkspaceShape<'a> {
     /// The run that holds it, or else its newest final one.
     current_run: Option<RunShape<'a>>,
     created_at: Timestamp,
-    latest_change_at: Option<Timestamp>,
+    latest_change_at: Timestamp,
 }
 
 impl<'a> WorkspaceShape<'a> {
@@ -193,7 +200,7 @@ impl<'a> WorkspaceShape<'a> {
         Self {
             id: &workspace.id,
             name: &workspace.name,
-            description: &workspace.description,
+            description: workspace.description.as_deref().unwrap_or_default(),
             auto_apply: workspace.auto_apply,
             terraform_version: &workspace.terraform_version,
             working_directory: &workspace.working_directory,

@@ -24,7 +24,7 @@ pub(crate) async fn run(args: &LogsArgs, context: &Context) -> Result<Exit, Fail
 /// What is there now.
 async fn print(id: &str, only: Option<Stage>, context: &Context) -> Result<Exit, Failure> {
     let run = context.client.run(id).await?;
-    let begun = Stage::ALL
+    let begun = Stage::EXECUTED
         .into_iter()
         .filter(|stage| only.is_none_or(|only| only == *stage) && run.progress(*stage) == Progress::Begun);
     let output = context.output;

@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use client::Run;
+use lifecycle::State;
 
 /// Headings and what matters most.
 pub(crate) const HEADING: Style = Style::new().bold();
@@ -42,12 +43,12 @@ impl Paint {
 
 /// The colour of a run's state.
 pub(crate) fn state(run: &Run) -> Style {
-    match run.state_name() {
-        "Plan Errored" | "Apply Errored" | "Policy Soft Failed" => BAD,
-        "Discarded" | "Canceled" => FAINT,
+    match run.state() {
+        Some(State::PlanErrored(_) | State::ApplyErrored | State::PolicySoftFailed) => BAD,
+        Some(State::Discarded(_) | State::Canceled(_)) => FAINT,
         _ if run.is_final() => GOOD,
         _ if run.waits_for_person() => WAITS,
-        "Pending" => Style::new(),
+        Some(State::Pending) => Style::new(),
         _ => WORKS,
     }
 }

@@ -73,7 +73,8 @@ async fn told(workspace: &Workspace, pushed: &StateVersion, context: &Context) -
     let now = context.client.workspace(&workspace.name).await?;
     // a run that has waited for this may hold it by now, which is no lock
     let locked = matches!(now.locked_by, Some(LockedBy::User(_)));
-    let StateVersion { id, serial, .. } = pushed;
+    let StateVersion { id, attributes, .. } = pushed;
+    let serial = attributes.serial;
     if context.output.json {
         let shape =
             json!({ "workspace": workspace.name, "state_version": id, "serial": serial, "locked": locked });

@@ -1,18 +1,20 @@
-//! `--var NAME=VALUE`. The API takes values as HCL literals (tfe-api.md 2.18).
+//! `--var NAME=VALUE`. The API takes values as HCL literals.
+
+use client::RunVariable;
 
 /// Name and literal. A value that begins with `[`, `{` or `"` is a literal already; any other is text, which
 /// terraform converts to a number or a boolean where the variable's type is one.
 ///
 /// # Errors
 /// In words.
-pub(crate) fn parse(argument: &str) -> Result<(String, String), String> {
+pub(crate) fn parse(argument: &str) -> Result<RunVariable, String> {
     let (name, value) = argument.split_once('=').ok_or("it has to be NAME=VALUE")?;
     let mut letters = name.chars();
     let begins = letters.next().is_some_and(|first| first.is_alphabetic() || first == '_');
     if !begins || !letters.all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '-') {
         return Err(format!("{name:?} is not the name of a variable"));
     }
-    Ok((name.to_owned(), literal(value)))
+    Ok(RunVariable { key: name.to_owned(), value: literal(value) })
 }
 
 fn literal(value: &str) -> String {
@@ -63,7 +65,8 @@ mod tests {
             ("key=a\nb\tc", "key", r#""a\nb\tc""#),
         ];
         for (argument, name, value) in table {
-            assert_eq!(parse(argument), Ok((name.to_owned(), value.to_owned())), "{argument}");
+            let expected = RunVariable { key: name.to_owned(), value: value.to_owned() };
+            assert_eq!(parse(argument), Ok(expected), "{argument}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use client::{LockedBy, Source, Workspace};
+use client::{LockedBy, Workspace, WorkspaceSource};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -74,7 +74,7 @@ fn list_text(workspaces: &[Workspace], now: Timestamp, paint: Paint) -> String {
                 |run| Cell::styled(terminal::line(run.state_name()), paint::state(run)),
             ),
             run.map(|run| terminal::line(&run.id)).unwrap_or_default().into(),
-            workspace.latest_change_at.map(|at| time::ago(at, now)).unwrap_or_default().into(),
+            time::ago(workspace.latest_change_at, now).into(),
             Cell::styled(locked_by, paint::WAITS),
         ]);
     }
@@ -98,27 +98,25 @@ fn show_text(workspace: &Workspace, now: Timestamp, paint: Paint) -> String {
         }
     };
     field("Id", &terminal::line(&workspace.id));
-    field("Description", &terminal::line(&workspace.description));
+    field("Description", &terminal::line(workspace.description.as_deref().unwrap_or_default()));
     let run = workspace.current_run.as_deref();
     field("State", &run.map_or_else(|| "no runs yet".to_owned(), |run| paint.state(run)));
     field("Run", &run.map(|run| terminal::line(&run.id)).unwrap_or_default());
     field("Lock", &lock(workspace, now));
     field("Auto-apply", if workspace.auto_apply { "on" } else { "off" });
     match workspace.source() {
-        Some(Source::Git { url, r#ref }) => {
+        Some(WorkspaceSource::Git { url, r#ref }) => {
             field("Source", &terminal::line(url));
             field("Ref", &terminal::line(r#ref));
         }
-        Some(Source::Directory { path }) => field("Source", &terminal::line(path)),
-        Some(Source::Other) | None => {}
+        Some(WorkspaceSource::Directory { path }) => field("Source", &terminal::line(path)),
+        Some(WorkspaceSource::Other) | None => {}
     }
     field("Directory", &terminal::line(&workspace.working_directory));
     let terraform = workspace.terraform_version_unknown().map(|why| format!("version unknown: {why}"));
     field("Terraform", &terminal::line(terraform.as_deref().unwrap_or(&workspace.terraform_version)));
     field("Created", &time::exact_and_ago(workspace.created_at, now));
-    if let Some(at) = workspace.latest_change_at {
-        field("Changed", &time::exact_and_ago(at, now));
-    }
+    field("Changed", &time::exact_and_ago(workspace.latest_change_at, now));
     text
 }
 

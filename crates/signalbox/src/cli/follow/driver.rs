@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use client::{ClientError, LogChunk, Run, RunAction, RunStatus, Stage, Update};
+use client::{ClientError, LogChunk, Run, RunAction, RunState, Stage, Update};
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -42,9 +42,9 @@ enum Waiting {
     /// It does, but may go on by itself.
     Settling(Instant),
     /// Somebody sits before this question.
-    Asked(RunStatus, Question),
+    Asked(RunState, Question),
     /// It was said, or decided here.
-    Told(RunStatus),
+    Told(RunState),
 }
 
 impl<'a> Driver<'a> {
@@ -136,16 +136,16 @@ impl<'a> Driver<'a> {
             return Ok(());
         }
         match &self.waiting {
-            Waiting::Asked(status, _) | Waiting::Told(status) if *status == run.status => return Ok(()),
+            Waiting::Asked(state, _) | Waiting::Told(state) if *state == run.signalbox.state => return Ok(()),
             Waiting::Settling(until) if *until > Instant::now() => return Ok(()),
             Waiting::Asked(..) => view.note("\nit was decided elsewhere"),
-            Waiting::No | Waiting::Told(_) if run.auto_apply && run.status != RunStatus::PolicyOverride => {
+            Waiting::No | Waiting::Told(_) if run.auto_apply && !run.waits_for_override() => {
                 self.waiting = Waiting::Settling(Instant::now() + SETTLING);
                 return Ok(());
             }
             Waiting::No | Waiting::Told(_) | Waiting::Settling(_) => {}
         }
-        self.waiting = Waiting::Told(run.status.clone());
+        self.waiting = Waiting::Told(run.signalbox.state.clone());
         match (Question::of(run), self.options.answer) {
             (Some(question), Answer::Yes) => self.decide(question.yes(), run, view).await,
             (Some(question), Answer::Person) if self.context.output.can_ask => {
@@ -159,7 +159,7 @@ impl<'a> Driver<'a> {
     fn ask(&mut self, question: Question, run: &Run, view: &mut dyn View) {
         self.answers.expect();
         view.ask(&question.text(run));
-        self.waiting = Waiting::Asked(run.status.clone(), question);
+        self.waiting = Waiting::Asked(run.signalbox.state.clone(), question);
     }
 
     async fn answered(&mut self, answer: Option<String>, view: &mut dyn View) -> Result<(), Failure> {
@@ -167,7 +167,7 @@ impl<'a> Driver<'a> {
             return Ok(());
         };
         let question = *question;
-        self.waiting = Waiting::Told(run.status.clone());
+        self.waiting = Waiting::Told(run.signalbox.state.clone());
         match answer.map(|answer| question.decision(&answer)) {
             // nobody is there to answer any more
             None => view.waits(&run),
@@ -181,7 +181,7 @@ impl<'a> Driver<'a> {
 
     async fn decide(&self, decision: Decision, run: &Run, view: &mut dyn View) -> Result<(), Failure> {
         let client = &self.context.client;
-        let decided = match (decision, run.policy_check_ids.first()) {
+        let decided = match (decision, run.policy_check_id()) {
             (Decision::Confirm, _) => client.act_on_run(self.id, RunAction::Apply, None).await,
             (Decision::Discard, _) => client.act_on_run(self.id, RunAction::Discard, None).await,
             (Decision::Override, Some(check)) => client.override_policy_check(check, None).await.map(drop),

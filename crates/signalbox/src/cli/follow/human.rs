@@ -1,7 +1,7 @@
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use client::{Run, RunStatus, Stage};
+use client::{Run, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use jiff::Timestamp;
 
@@ -153,9 +153,10 @@ impl View for Human {
     fn end(&mut self, run: &Run, _: Exit) -> Result<(), Failure> {
         self.clear();
         if let Some(why) = run.error() {
-            let name = match run.status {
-                RunStatus::Errored => self.output.notes.with(paint::BAD, "error:"),
-                _ => format!("{}:", self.id),
+            let name = if run.is_errored() {
+                self.output.notes.with(paint::BAD, "error:")
+            } else {
+                format!("{}:", self.id)
             };
             self.output.note(&format!("{name} {}", terminal::text(why).trim_end()));
         }

@@ -20,7 +20,7 @@ pub(super) enum Next {
 
 impl Plot {
     pub(super) fn new(first: Stage) -> Self {
-        let stages: Vec<_> = Stage::ALL.into_iter().filter(|stage| *stage >= first).collect();
+        let stages: Vec<_> = Stage::EXECUTED.into_iter().filter(|stage| *stage >= first).collect();
         let mut rest = stages.into_iter();
         let next = rest.next();
         Self { rest, next }
@@ -43,47 +43,45 @@ impl Plot {
 
 #[cfg(test)]
 mod tests {
+    use lifecycle::{Execution, State, Work};
+
     use super::*;
     use crate::cli::sample;
 
-    fn run(status: &str) -> Run {
-        sample::run(|attributes| {
-            attributes["status"] = status.into();
-            attributes["status-timestamps"] = match status {
-                "errored" | "applied" | "applying" => serde_json::json!({
-                    "planning-at": "2026-01-01T00:00:00Z", "applying-at": "2026-01-01T00:00:00Z" }),
-                _ => serde_json::json!({ "planning-at": "2026-01-01T00:00:00Z" }),
-            };
-        })
-    }
+    const PLANNING: State = State::Planning(Work::Executing(Execution::Running));
+    const APPLYING: State = State::Applying(Work::Executing(Execution::Running));
 
-    fn plot(first: Stage, statuses: &[&str]) -> Vec<Next> {
+    fn order(first: Stage, states: &[State]) -> Vec<Next> {
         let mut plot = Plot::new(first);
-        statuses.iter().map(|status| plot.next(&run(status))).collect()
+        states.iter().map(|state| plot.next(&sample::run(*state, |_| {}))).collect()
     }
 
     #[test]
     fn logs_come_in_order_and_once() {
         use Next::{Done, Log, Wait};
-        let statuses = ["pending", "planning", "planned", "apply_queued", "applying", "applying", "applied"];
+        let queued = State::Applying(Work::Queued);
+        let states =
+            [State::Pending, PLANNING, State::NeedsConfirmation, queued, APPLYING, APPLYING, State::Applied];
         let expected = [Wait, Log(Stage::Plan), Wait, Wait, Log(Stage::Apply), Wait, Done];
-        assert_eq!(plot(Stage::Plan, &statuses), expected);
+        assert_eq!(order(Stage::Plan, &states), expected);
     }
 
     #[test]
     fn whoever_comes_late_gets_all_of_them() {
         use Next::{Done, Log};
-        assert_eq!(plot(Stage::Plan, &["errored"; 3]), [Log(Stage::Plan), Log(Stage::Apply), Done]);
+        let states = [State::ApplyErrored; 3];
+        assert_eq!(order(Stage::Plan, &states), [Log(Stage::Plan), Log(Stage::Apply), Done]);
     }
 
     #[test]
     fn what_was_read_before_is_left_out() {
         use Next::{Done, Log, Wait};
-        assert_eq!(plot(Stage::Apply, &["planned", "applying", "applied"]), [Wait, Log(Stage::Apply), Done]);
+        let states = [State::NeedsConfirmation, APPLYING, State::Applied];
+        assert_eq!(order(Stage::Apply, &states), [Wait, Log(Stage::Apply), Done]);
     }
 
     #[test]
     fn a_run_that_ends_without_a_log_is_done() {
-        assert_eq!(plot(Stage::Apply, &["discarded"]), [Next::Done]);
+        assert_eq!(order(Stage::Apply, &[State::Discarded(Stage::Plan)]), [Next::Done]);
     }
 }

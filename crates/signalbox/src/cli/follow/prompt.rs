@@ -2,7 +2,7 @@
 
 use std::io::BufRead as _;
 
-use client::{Run, RunStatus};
+use client::Run;
 use tokio::sync::mpsc;
 
 /// What is asked when a run waits for something that the user may decide.
@@ -27,7 +27,7 @@ impl Question {
     pub(super) fn of(run: &Run) -> Option<Self> {
         let (can, may) = (run.actions, run.permissions);
         let may_discard = can.is_discardable && may.can_discard;
-        if run.status == RunStatus::PolicyOverride && may.can_override_policy_check {
+        if run.waits_for_override() && may.can_override_policy_check {
             Some(Self::Override { may_discard })
         } else if can.is_confirmable && may.can_apply {
             Some(Self::Confirm { may_discard })
@@ -105,6 +105,9 @@ fn read_lines() -> mpsc::UnboundedReceiver<String> {
 
 #[cfg(test)]
 mod tests {
+    use lifecycle::State;
+    use wire::samples;
+
     use super::*;
     use crate::cli::sample;
 
@@ -131,13 +134,8 @@ mod tests {
 
     #[test]
     fn nobody_is_asked_for_what_they_may_not_do() {
-        let run = |may: bool| {
-            sample::run(|attributes| {
-                attributes["status"] = "planned".into();
-                attributes["actions"] = serde_json::json!({ "is-confirmable": true, "is-discardable": true });
-                attributes["permissions"] = serde_json::json!({ "can-apply": may, "can-discard": may });
-            })
-        };
+        let run =
+            |may| sample::run(State::NeedsConfirmation, |run| run.permissions = samples::permissions(may));
         assert_eq!(Question::of(&run(true)), Some(Question::Confirm { may_discard: true }));
         assert_eq!(Question::of(&run(false)), None);
         assert!(Question::Confirm { may_discard: true }.text(&run(true)).contains("network-prod"));

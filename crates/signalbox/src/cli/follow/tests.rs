@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use client::{Client, Run, Stage};
+use lifecycle::{Execution, State, Work};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
+use wire::{Identifier, PolicyCheckAttributes, Relationship, samples};
 
 use super::driver::Driver;
 use super::{Answer, Options, View};
@@ -60,8 +62,9 @@ async fn answer(mut stream: TcpStream, script: Arc<Script>, [told, decide]: [Fla
     if request.starts_with("POST") {
         asked.lock().unwrap().push(path);
         decide.send_replace(true);
-        let document = json!({ "data": {
-            "type": "policy-checks", "id": "polchk-1", "attributes": { "status": "overridden" } } });
+        let document = json!({ "data": { "type": "policy-checks", "id": "polchk-1", "attributes": {
+            "status": "overridden", "status-timestamps": {}, "scope": "organization", "result": null,
+            "actions": { "is-overridable": false }, "permissions": { "can-override": true } } } });
         let body = document.to_string();
         let head =
             format!("HTTP/1.1 202 Accepted\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
@@ -88,32 +91,26 @@ async fn send_runs(stream: &mut TcpStream, runs: &[Value]) {
     }
 }
 
-/// A run in that status, for a user who may do everything.
-fn run(status: &str) -> Value {
-    let at = "2026-01-01T00:00:00Z";
-    let timestamps = match status {
-        "pending" => json!({}),
-        "applying" | "applied" => json!({ "planning-at": at, "applying-at": at }),
-        _ => json!({ "planning-at": at }),
-    };
-    let waits = matches!(status, "planned" | "policy_checked");
-    let checks = match status {
-        status if status.starts_with("policy") => json!([{ "type": "policy-checks", "id": "polchk-1" }]),
-        _ => json!([]),
-    };
-    json!({ "data": {
-        "type": "runs", "id": "run-1",
-        "attributes": {
-            "status": status, "created-at": at, "status-timestamps": timestamps, "has-changes": true,
-            "actions": { "is-confirmable": waits, "is-discardable": waits || status == "policy_override" },
-            "permissions": { "can-apply": true, "can-discard": true, "can-override-policy-check": true },
-        },
-        "relationships": { "policy-checks": { "data": checks } },
-    } })
+const PLANNING: State = State::Planning(Work::Executing(Execution::Running));
+const APPLYING: State = State::Applying(Work::Executing(Execution::Running));
+
+/// A run in that state, for a user who may do everything.
+fn run(state: State) -> wire::Run {
+    let mut run = samples::run(state);
+    run.attributes.permissions = samples::permissions(true);
+    if matches!(state, State::PolicyOverride | State::PolicyChecked) {
+        let check = Identifier::of::<PolicyCheckAttributes>("polchk-1");
+        run.relationships.policy_checks = Relationship::many(vec![check]);
+    }
+    run
 }
 
-fn runs(statuses: &[&str]) -> Vec<Value> {
-    statuses.iter().map(|status| run(status)).collect()
+fn documents(runs: impl IntoIterator<Item = wire::Run>) -> Vec<Value> {
+    runs.into_iter().map(|run| serde_json::to_value(samples::document(run)).unwrap()).collect()
+}
+
+fn runs(states: &[State]) -> Vec<Value> {
+    documents(states.iter().map(|state| run(*state)))
 }
 
 /// Writes down what is shown.
@@ -184,8 +181,8 @@ async fn follow(options: Options, script: Script) -> (Vec<String>, Vec<String>, 
 #[tokio::test]
 async fn a_state_is_shown_after_the_log_that_led_to_it() {
     let script = Script {
-        before: runs(&["pending", "planning", "planned"]),
-        after: runs(&["applying", "applied"]),
+        before: runs(&[State::Pending, PLANNING, State::NeedsConfirmation]),
+        after: runs(&[APPLYING, State::Applied]),
         decided_elsewhere: false,
     };
     let options = Options { answer: Answer::Yes, ..Options::default() };
@@ -201,8 +198,8 @@ async fn a_state_is_shown_after_the_log_that_led_to_it() {
 #[tokio::test]
 async fn what_nobody_here_decides_is_told_once_and_followed_to_its_end() {
     let script = Script {
-        before: runs(&["planning", "planned", "planned"]),
-        after: runs(&["discarded"]),
+        before: runs(&[PLANNING, State::NeedsConfirmation, State::NeedsConfirmation]),
+        after: runs(&[State::Discarded(Stage::Plan)]),
         decided_elsewhere: false,
     };
     let (address, _) = serve(script).await;
@@ -222,8 +219,11 @@ async fn what_nobody_here_decides_is_told_once_and_followed_to_its_end() {
 
 #[tokio::test]
 async fn failed_policies_are_overridden_by_their_check() {
-    let script =
-        Script { before: runs(&["policy_override"]), after: runs(&["discarded"]), decided_elsewhere: false };
+    let script = Script {
+        before: runs(&[State::PolicyOverride]),
+        after: runs(&[State::Discarded(Stage::Plan)]),
+        decided_elsewhere: false,
+    };
     let options = Options { answer: Answer::Yes, ..Options::default() };
     let (shown, asked, exit) = follow(options, script).await;
     let logs: Vec<_> = shown.iter().filter(|line| line.starts_with("the ")).map(String::as_str).collect();
@@ -234,10 +234,13 @@ async fn failed_policies_are_overridden_by_their_check() {
 
 #[tokio::test]
 async fn a_run_that_is_applied_by_itself_is_not_asked_about() {
-    let mut checked = run("policy_checked");
-    checked["data"]["attributes"]["auto-apply"] = true.into();
-    let script =
-        Script { before: vec![checked], after: runs(&["applying", "applied"]), decided_elsewhere: true };
+    let mut checked = run(State::PolicyChecked);
+    checked.attributes.auto_apply = true;
+    let script = Script {
+        before: documents([checked]),
+        after: runs(&[APPLYING, State::Applied]),
+        decided_elsewhere: true,
+    };
     let (shown, asked, exit) = follow(Options::default(), script).await;
     assert!(!shown.iter().any(|line| line == "waits"), "{shown:?}");
     assert_eq!((asked.len(), exit), (0, Exit::Success));
@@ -245,7 +248,8 @@ async fn a_run_that_is_applied_by_itself_is_not_asked_about() {
 
 #[tokio::test]
 async fn whoever_confirmed_sees_the_apply_alone() {
-    let script = Script { before: runs(&["applying"]), after: runs(&["applied"]), decided_elsewhere: true };
+    let script =
+        Script { before: runs(&[APPLYING]), after: runs(&[State::Applied]), decided_elsewhere: true };
     let options = Options { first: Stage::Apply, ..Options::default() };
     let (shown, _, _) = follow(options, script).await;
     let logs: Vec<_> = shown.iter().filter(|line| line.starts_with("the ")).map(String::as_str).collect();

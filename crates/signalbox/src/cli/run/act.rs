@@ -38,7 +38,7 @@ pub(super) async fn override_policies(
 ) -> Result<Exit, Failure> {
     let id = &args.run.run;
     let checks = context.client.policy_checks(id).await?;
-    let check = checks.iter().find(|check| check.is_overridable()).or(checks.first());
+    let check = checks.iter().find(|check| check.actions.is_overridable).or(checks.first());
     let Some(check) = check else {
         return Err(Failure::Local(format!("{id} has no policy check that could be overridden")));
     };

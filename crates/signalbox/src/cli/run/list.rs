@@ -1,5 +1,10 @@
+use std::sync::LazyLock;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use client::{Run, RunFilter};
 use jiff::Timestamp;
+use lifecycle::State;
+use lifecycle::wire::run_status;
 use serde_json::json;
 
 use super::super::args::ListArgs;
@@ -15,69 +20,34 @@ const PAGE_SIZE: usize = 100;
 /// Longer messages are cut in the list.
 const MESSAGE_LIMIT: usize = 60;
 
-/// A state as people see it (run-lifecycle.md, column 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum StateFilter {
-    Pending,
-    Planning,
-    NeedsConfirmation,
-    PolicyCheck,
-    PolicyOverride,
-    PolicyChecked,
-    Applying,
-    Applied,
-    NoChanges,
-    PlannedAndFinished,
-    PolicySoftFailed,
-    PlanErrored,
-    ApplyErrored,
-    Discarded,
-    Canceled,
-}
+/// A state by the name that people see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StateFilter(&'static str);
+
+/// All of them by what they are called on the command line, `needs-confirmation`, in the order in which a run goes
+/// through them.
+static STATES: LazyLock<Vec<(String, StateFilter)>> = LazyLock::new(|| {
+    let mut names: Vec<_> = State::all().into_iter().map(State::name).collect();
+    names.dedup();
+    names.into_iter().map(|name| (name.to_lowercase().replace(' ', "-"), StateFilter(name))).collect()
+});
 
 impl StateFilter {
-    /// The wire statuses of runs that may be in that state.
-    const fn statuses(self) -> &'static [&'static str] {
-        match self {
-            Self::Pending => &["pending"],
-            Self::Planning => &["plan_queued", "planning"],
-            Self::NeedsConfirmation => &["planned"],
-            Self::PolicyCheck => &["policy_checking"],
-            Self::PolicyOverride => &["policy_override"],
-            Self::PolicyChecked => &["policy_checked"],
-            Self::Applying => &["confirmed", "apply_queued", "applying"],
-            Self::Applied => &["applied"],
-            Self::NoChanges | Self::PlannedAndFinished => &["planned_and_finished"],
-            Self::PolicySoftFailed => &["policy_soft_failed"],
-            Self::PlanErrored | Self::ApplyErrored => &["errored"],
-            Self::Discarded => &["discarded"],
-            Self::Canceled => &["canceled"],
-        }
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        PossibleValuesParser::new(STATES.iter().map(|(slug, _)| slug.as_str())).try_map(|given| {
+            let found = STATES.iter().find(|(slug, _)| *slug == given);
+            found.map(|(_, state)| *state).ok_or("there is no such state")
+        })
     }
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "Pending",
-            Self::Planning => "Planning",
-            Self::NeedsConfirmation => "Needs Confirmation",
-            Self::PolicyCheck => "Policy Check",
-            Self::PolicyOverride => "Policy Override",
-            Self::PolicyChecked => "Policy Checked",
-            Self::Applying => "Applying",
-            Self::Applied => "Applied",
-            Self::NoChanges => "No Changes",
-            Self::PlannedAndFinished => "Planned and Finished",
-            Self::PolicySoftFailed => "Policy Soft Failed",
-            Self::PlanErrored => "Plan Errored",
-            Self::ApplyErrored => "Apply Errored",
-            Self::Discarded => "Discarded",
-            Self::Canceled => "Canceled",
-        }
+    /// The wire statuses of runs that may be in that state.
+    fn statuses(self) -> impl Iterator<Item = &'static str> {
+        State::all().into_iter().filter(move |state| state.name() == self.0).map(run_status)
     }
 
     /// Two states may share a wire status: the name decides.
     fn matches(self, run: &Run) -> bool {
-        self.name() == run.state_name()
+        self.0 == run.state_name()
     }
 }
 
@@ -98,11 +68,11 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit, Fail
 async fn find(args: &ListArgs, context: &Context) -> Result<Vec<Run>, Failure> {
     let workspace_id = match &args.workspace {
         // a name that does not exist is a mistake, and not an empty list
-        Some(name) => Some(context.client.workspace(name).await?.id),
+        Some(name) => Some(context.client.workspace(name).await?.resource.id),
         None => None,
     };
     let mut statuses: Vec<String> =
-        args.state.iter().flat_map(|state| state.statuses()).map(|s| (*s).into()).collect();
+        args.state.iter().flat_map(|state| state.statuses()).map(str::to_owned).collect();
     statuses.sort_unstable();
     statuses.dedup();
     let filter = RunFilter { workspace_id, statuses };
@@ -150,42 +120,39 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum as _;
-
     use super::*;
     use crate::cli::sample;
 
     #[test]
     fn every_state_can_be_asked_for_by_the_name_that_people_see() {
-        for state in lifecycle::State::all() {
+        let parser = StateFilter::parser();
+        let command = clap::Command::new("list");
+        for state in State::all() {
             let slug = state.name().to_lowercase().replace(' ', "-");
-            let filter =
-                StateFilter::from_str(&slug, false).unwrap_or_else(|_| panic!("{slug} is no filter"));
-            assert_eq!(filter.name(), state.name());
-            assert!(filter.statuses().contains(&lifecycle::wire::run_status(state)), "{slug}");
+            let filter = parser.parse_ref(&command, None, slug.as_ref()).unwrap();
+            assert_eq!(filter, StateFilter(state.name()));
+            assert!(filter.statuses().any(|status| status == run_status(state)), "{slug}");
         }
+        assert!(parser.parse_ref(&command, None, "assessing".as_ref()).is_err());
+        assert_eq!(STATES.len(), 15);
     }
 
     #[test]
     fn states_that_share_a_status_are_told_apart() {
-        let run = sample::run(|attributes| {
-            attributes["status"] = "errored".into();
-            attributes["status-timestamps"] = json!({ "applying-at": "2026-01-01T00:00:00Z" });
-        });
-        assert!(StateFilter::ApplyErrored.matches(&run) && !StateFilter::PlanErrored.matches(&run));
+        let run = sample::run(State::ApplyErrored, |_| {});
+        assert!(StateFilter("Apply Errored").matches(&run) && !StateFilter("Plan Errored").matches(&run));
     }
 
     #[test]
     fn what_queued_runs_wait_for_stands_below_the_list() {
-        let run = sample::run(|attributes| attributes["signalbox"] = json!({ "waits-for": "run-2 to end" }));
+        let run = sample::run(State::Pending, |run| run.signalbox.waits_for = Some("run-2 to end".into()));
         let listed = text(&[run], "2026-01-01T00:03:00Z".parse().unwrap(), Paint::new(false));
         assert!(listed.ends_with("why\n\nrun-1 waits for run-2 to end\n"), "{listed}");
     }
 
     #[test]
     fn a_list_has_a_line_for_each_run() {
-        let run =
-            sample::run(|attributes| attributes["message"] = format!("{}\nmore", "x".repeat(80)).into());
+        let run = sample::run(State::Pending, |run| run.message = format!("{}\nmore", "x".repeat(80)));
         let now = "2026-01-01T00:03:00Z".parse().unwrap();
         let expected = format!(
             "RUN    WORKSPACE     STATE    QUEUED  BY        MESSAGE\n\

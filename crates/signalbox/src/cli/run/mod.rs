@@ -13,7 +13,7 @@ pub(crate) use list::StateFilter;
 
 pub(crate) async fn run(command: RunCommand, context: &Context) -> Result<Exit, Failure> {
     match command {
-        RunCommand::Start(args) => start::run(*args, context).await,
+        RunCommand::Start(args) => start::run(&args, context).await,
         RunCommand::List(args) => list::run(&args, context).await,
         RunCommand::Show { run } => show::run(&run.run, context).await,
         RunCommand::Confirm { action, follow } => act::confirm(&action, follow, context).await,

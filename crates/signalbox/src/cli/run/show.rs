@@ -1,7 +1,8 @@
 use std::fmt::Write as _;
 
-use client::{PolicyCheck, ResourceCounts, Run, RunEvent, RunStatus};
+use client::{PolicyCheck, ResourceCounts, Run, RunEvent};
 use jiff::Timestamp;
+use wire::PolicyResult;
 
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
@@ -45,10 +46,7 @@ fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, 
         }
     }
     if let Some(why) = run.error() {
-        let heading = match run.status {
-            RunStatus::Errored => paint.with(paint::BAD, "Error"),
-            _ => heading("Reason"),
-        };
+        let heading = if run.is_errored() { paint.with(paint::BAD, "Error") } else { heading("Reason") };
         let _ = writeln!(text, "\n{heading}\n  {}", terminal::text(why).trim().replace('\n', "\n  "));
     }
     if !events.is_empty() {
@@ -77,11 +75,11 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
     };
     let plan = run.plan.as_ref().map(|plan| {
         let words = ["to import", "to add", "to change", "to destroy"];
-        with_counts(plan.status.as_str(), words, plan.resources)
+        with_counts(&plan.status, words, plan.resources)
     });
     let apply = run.apply.as_ref().map(|apply| {
         let words = ["imported", "added", "changed", "destroyed"];
-        with_counts(apply.status.as_str(), words, apply.resources)
+        with_counts(&apply.status, words, apply.resources)
     });
     let wait = match run.force_cancel_available_at {
         Some(at) if run.is_canceling() && at > now => {
@@ -95,8 +93,8 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
         ("Message", terminal::line(&run.message)),
         ("Queued", queued),
         ("Kind", kind(run)),
-        ("Targets", terminal::line(&run.target_addrs.join(", "))),
-        ("Replaces", terminal::line(&run.replace_addrs.join(", "))),
+        ("Targets", terminal::line(&run.options.target_addrs.join(", "))),
+        ("Replaces", terminal::line(&run.options.replace_addrs.join(", "))),
         ("Terraform", terminal::line(run.terraform_version.as_deref().unwrap_or_default())),
         ("Plan", plan.unwrap_or_default()),
         ("Policies", checks.iter().map(policy_check).collect::<Vec<_>>().join("; ")),
@@ -120,19 +118,15 @@ fn with_counts(status: &str, words: [&str; 4], resources: ResourceCounts) -> Str
 }
 
 fn kind(run: &Run) -> String {
-    let kinds = [
-        (run.plan_only, "plan-only"),
-        (run.is_destroy, "destroy"),
-        (run.refresh_only, "refresh-only"),
-        (run.refresh == Some(false), "without refresh"),
-        (run.auto_apply, "auto-apply"),
-    ];
-    kinds.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+    let facts = [(run.plan_only, "plan-only"), (run.is_destroy, "destroy")];
+    let facts = facts.into_iter().filter(|(is, _)| *is).map(|(_, name)| name);
+    let auto_apply = run.auto_apply.then_some("auto-apply");
+    facts.chain(run.options.modes()).chain(auto_apply).collect::<Vec<_>>().join(", ")
 }
 
 fn policy_check(check: &PolicyCheck) -> String {
-    let status = terminal::line(&check.status.as_str().replace('_', " "));
-    let Some(result) = check.result else { return status };
+    let status = terminal::line(&check.status.replace('_', " "));
+    let Some(result) = &check.result else { return status };
     let counts = [
         (result.passed, "passed"),
         (result.hard_failed, "hard-mandatory failed"),
@@ -151,7 +145,8 @@ fn policy_check(check: &PolicyCheck) -> String {
 /// could not be loaded is one of them.
 fn failed_policies(checks: &[PolicyCheck]) -> Vec<(String, String, String)> {
     let mut failed = Vec::new();
-    for set in checks.iter().flat_map(|check| &check.sets) {
+    let sets = checks.iter().filter_map(|check| check.result.as_ref()).flat_map(PolicyResult::sets);
+    for set in sets {
         if set.error.is_some() {
             failed.push((terminal::line(&set.name), "can't be loaded".to_owned(), String::new()));
         }
@@ -171,7 +166,7 @@ fn failed_policies(checks: &[PolicyCheck]) -> Vec<(String, String, String)> {
 fn timeline(events: &[RunEvent], start: Timestamp, paint: Paint, text: &mut String) {
     for event in events {
         let since = format!("+{}", time::took(time::between(start, event.created_at)));
-        let what = if event.description.is_empty() { &event.action } else { &event.description };
+        let what: &str = if event.description.is_empty() { &event.action } else { &event.description };
         let when = paint.with(paint::FAINT, &format!("{}  {since:<8}", time::exact(event.created_at)));
         let _ = writeln!(text, "  {when} {}", terminal::line(what));
         if let Some(comment) = &event.comment {
@@ -182,9 +177,10 @@ fn timeline(events: &[RunEvent], start: Timestamp, paint: Paint, text: &mut Stri
 
 #[cfg(test)]
 mod tests {
+    use client::{CheckedPolicy, CheckedSet, PlanOptions};
+    use lifecycle::State;
     use serde_json::json;
-
-    use client::{CheckedPolicy, CheckedSet};
+    use wire::{NullIfEmpty, RunEventAttributes};
 
     use super::*;
     use crate::cli::sample;
@@ -204,23 +200,23 @@ mod tests {
 
     #[test]
     fn a_run_is_shown_with_its_history_and_what_can_be_done() {
-        let run = sample::run(|attributes| {
-            attributes["status"] = "policy_override".into();
-            attributes["message"] = "more berths\u{1b}[2J".into();
-            attributes["is-destroy"] = true.into();
-            attributes["target-addrs"] = json!(["a.b", "c.d"]);
-            attributes["terraform-version"] = "1.11.4".into();
-            attributes["actions"] = json!({ "is-discardable": true });
-            attributes["permissions"] = json!({ "can-override-policy-check": true, "can-discard": true });
+        let run = sample::run(State::PolicyOverride, |run| {
+            run.message = "more berths\u{1b}[2J".into();
+            run.is_destroy = true;
+            run.options = NullIfEmpty(PlanOptions {
+                target_addrs: vec!["a.b".into(), "c.d".into()],
+                ..PlanOptions::default()
+            });
+            run.terraform_version = Some("1.11.4".into());
+            run.permissions.can_override_policy_check = true;
+            run.permissions.can_discard = true;
         });
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
-        let event = |action: &str, description: &str, at, comment: Option<&str>| RunEvent {
-            id: "re-1".into(),
-            action: action.into(),
-            description: description.into(),
-            created_at: at,
-            actor: None,
-            comment: comment.map(str::to_owned),
+        let event = |action: &'static str, description: &str, created_at, comment: Option<&str>| {
+            let description = description.to_owned();
+            let attributes = RunEventAttributes { action: action.into(), description, created_at };
+            let resource = wire::RunEvent::new("re-1", attributes);
+            RunEvent { resource, actor: None, comment: comment.map(str::to_owned) }
         };
         let events = [
             event("queued", "Queued by operator", at("2026-01-01T00:00:00Z"), None),
@@ -238,11 +234,19 @@ mod tests {
             policy("names", "passed", ""),
             policy("tags-of-everything", "errored", ""),
         ];
-        let mut check: PolicyCheck = serde_json::from_value(json!({ "status": "soft_failed" })).unwrap();
-        check.sets = vec![
+        let sets = [
             CheckedSet { name: "harbour".into(), policies, ..CheckedSet::default() },
             CheckedSet { name: "broken".into(), error: Some(json!([])), ..CheckedSet::default() },
         ];
+        let attributes = json!({
+            "status": "soft_failed", "status-timestamps": {}, "scope": "organization",
+            "actions": { "is-overridable": true }, "permissions": { "can-override": true },
+            "result": {
+                "result": false, "passed": 0, "total-failed": 0, "hard-failed": 0, "soft-failed": 0,
+                "advisory-failed": 0, "duration": 1, "duration-ms": 1, "sentinel": { "sets": sets },
+            },
+        });
+        let check = PolicyCheck::new("polchk-1", serde_json::from_value(attributes).unwrap());
         let shown = text(&run, &[check], &events, at("2026-01-01T00:03:00Z"), Paint::new(false));
         insta::assert_snapshot!("show", shown);
     }

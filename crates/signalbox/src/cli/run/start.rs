@@ -1,5 +1,3 @@
-use client::NewRun;
-
 use super::super::args::StartArgs;
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
@@ -7,21 +5,9 @@ use super::super::follow::{self, Options};
 use super::super::json_output::RunShape;
 use super::super::terminal;
 
-pub(super) async fn run(args: StartArgs, context: &Context) -> Result<Exit, Failure> {
+pub(super) async fn run(args: &StartArgs, context: &Context) -> Result<Exit, Failure> {
     let workspace = context.client.workspace(&args.workspace.workspace).await?;
-    let new = NewRun {
-        message: args.message,
-        plan_only: args.plan_only,
-        destroy: args.destroy,
-        refresh_only: args.refresh_only,
-        skip_refresh: args.no_refresh,
-        auto_apply: args.auto_apply,
-        allow_empty_apply: args.allow_empty_apply,
-        target_addrs: args.target,
-        replace_addrs: args.replace,
-        variables: args.var,
-    };
-    let run = context.client.create_run(&workspace.id, &new).await?;
+    let run = context.client.create_run(&workspace.id, &args.new_run()).await?;
     let output = context.output;
     if args.follow {
         if !output.json {
