@@ -5,20 +5,19 @@
 
 use std::collections::HashMap;
 
-use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::Response;
 use lifecycle::access::Action;
 use lifecycle::id::{RunId, WorkspaceId};
-use lifecycle::wire;
-use serde::Serialize;
+use lifecycle::wire as status;
 use store::{Change, JournalEntry, Records, Workspace};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
+use wire::ChangeEvent;
 
 use super::sse::{self, Broken, Outlet, REREAD};
 use crate::ApiState;
-use crate::jsonapi::{Query, Result, User};
+use crate::jsonapi::{Result, User};
+use crate::operation::{Ask, EventStream, OnWhatIsVisible, Raw};
+use crate::reader::Reader;
 
 /// Entries of the journal that are read at once.
 const BATCH: u32 = 500;
@@ -26,24 +25,12 @@ const BATCH: u32 = 500;
 /// Runs whose workspace is remembered.
 const REMEMBERED: usize = 10_000;
 
-#[derive(Serialize)]
-struct Data {
-    /// `null` when the workspace itself changed: its lock, its state, its place in the config file.
-    run: Option<RunId>,
-    workspace: WorkspaceId,
-    status: Option<&'static str>,
-}
-
 /// `change` events: `data` has the run, its workspace and its new status; `id` is the place in the journal.
 /// A reader who names the last one it saw gets everything since.
-pub(super) async fn stream(
-    State(api): State<ApiState>,
-    user: User,
-    headers: HeaderMap,
-    query: Query,
-) -> Result<Response> {
+pub(super) async fn stream(on: OnWhatIsVisible, ask: Ask) -> Result<Raw<EventStream<ChangeEvent>>> {
+    let Reader { api, user } = on.reader;
     let changes = api.store().changes();
-    let seen = match sse::resume(&headers, &query, "after")? {
+    let seen = match sse::resume(&ask.headers, &ask.query, "after")? {
         Some(seen) => seen,
         None => newest(api.store()).await?,
     };
@@ -68,7 +55,7 @@ impl Watcher {
             self.pass_on(&outlet).await?;
             match timeout(REREAD, changes.recv()).await {
                 Ok(Ok(Change::Workspace { id })) if self.sees(id).await? => {
-                    let data = Data { run: None, workspace: id, status: None };
+                    let data = ChangeEvent { run: None, workspace: id.to_string(), status: None };
                     outlet.send("change", None, &data).await?;
                 }
                 Ok(Err(RecvError::Closed)) => return Err(Broken),
@@ -84,8 +71,11 @@ impl Watcher {
             for entry in &entries {
                 let workspace = self.workspace_of(entry).await?;
                 if self.sees(workspace).await? {
-                    let status = Some(wire::run_status(entry.to));
-                    let data = Data { run: Some(entry.run), workspace, status };
+                    let data = ChangeEvent {
+                        run: Some(entry.run.to_string()),
+                        workspace: workspace.to_string(),
+                        status: Some(status::run_status(entry.to).into()),
+                    };
                     outlet.send("change", Some(entry.seq.to_string()), &data).await?;
                 }
                 self.seen = entry.seq;

@@ -2,38 +2,28 @@
 
 use std::sync::Arc;
 
-use axum::http::HeaderMap;
-use axum::response::Response;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::{Log, LogTail};
 use lifecycle::Stage;
 use lifecycle::id::RunId;
-use serde_json::json;
 use store::Run;
 use tokio::time::sleep;
+use wire::{LogEndEvent, LogEvent};
 
 use super::sse::{self, Broken, Outlet, REREAD};
 use crate::ApiState;
 use crate::document::stage::is_over;
-use crate::jsonapi::{ApiError, Names, Query, Result, User, identity};
+use crate::jsonapi::{Result, User};
 use crate::log;
-use crate::routes::{Reader, stage_of};
+use crate::operation::{Ask, EventStream, OnStage, Raw};
+use crate::reader::Reader;
 
 /// `log` events: `id` is the offset after the piece, `data` has its `offset` and its bytes in base64. Then
 /// one `end` with the length of the whole.
-pub(super) async fn stream(
-    reader: Reader,
-    Names((run, stage)): Names<(String, String)>,
-    headers: HeaderMap,
-    query: Query,
-) -> Result<Response> {
-    let run: RunId = identity(&run)?;
-    let stage = stage_of(&stage).ok_or_else(|| ApiError::not_found(format_args!("stage {stage:.64}")))?;
-    let offset = sse::resume(&headers, &query, "offset")?.unwrap_or(0);
-    // refused before it is a stream
-    reader.run(run).await?;
-    let Reader { api, user } = reader;
+pub(super) async fn stream(on: OnStage, ask: Ask) -> Result<Raw<EventStream<LogEvent>>> {
+    let offset = sse::resume(&ask.headers, &ask.query, "offset")?.unwrap_or(0);
+    let (run, stage, Reader { api, user }) = (on.run, on.stage, on.reader);
     let follower = Follower { api: api.clone(), user, run, stage, file: None, tail: None, offset };
     Ok(sse::response(&api, |outlet| follower.follow(outlet)))
 }
@@ -64,7 +54,7 @@ impl Follower {
             self.tail = works.then(|| self.tail.take().unwrap_or_else(|| self.tail_log()));
             let length = self.pass_on(&run, over, &outlet).await?;
             if over {
-                return outlet.send("end", None, &json!({ "offset": length })).await;
+                return outlet.send("end", None, &LogEndEvent { offset: length }).await;
             }
             let mut reread = std::pin::pin!(sleep(REREAD));
             loop {
@@ -94,7 +84,7 @@ impl Follower {
             if bytes.is_empty() {
                 return Err(Broken);
             }
-            let data = json!({ "offset": self.offset, "data": BASE64_STANDARD.encode(&bytes) });
+            let data = LogEvent { offset: self.offset, data: BASE64_STANDARD.encode(&bytes) };
             self.offset += bytes.len() as u64;
             outlet.send("log", Some(self.offset.to_string()), &data).await?;
         }

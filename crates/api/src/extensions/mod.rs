@@ -6,15 +6,35 @@ mod run;
 mod sse;
 mod tfrun;
 
-use axum::Router;
-use axum::routing::get;
+use crate::jsonapi::Parameter;
+use crate::operation::{Action, Operation, Visible, get};
+use crate::reader::RUN_INCLUDES;
 
-use crate::ApiState;
+const AFTER: [Parameter; 1] = [Parameter::new(
+    "after",
+    "The place in the journal after which the stream begins, where Last-Event-ID is not given.",
+)];
 
-pub(crate) fn router() -> Router<ApiState> {
-    Router::new()
-        .route("/api/signalbox/v1/runs/{run}/logs/{stage}/stream", get(log::stream))
-        .route("/api/signalbox/v1/runs/{run}/events", get(run::stream))
-        .route("/api/signalbox/v1/runs/{run}/tfrun", get(tfrun::show))
-        .route("/api/signalbox/v1/events", get(changes::stream))
+const OFFSET: [Parameter; 1] =
+    [Parameter::new("offset", "The first byte of the log that is given, where Last-Event-ID is not given.")];
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let all = vec![
+        get("/api/signalbox/v1/runs/{run}/logs/{stage}/stream", Action::Read)
+            .says("Follows a log: log events, then end.")
+            .parameters(&OFFSET)
+            .to(log::stream),
+        get("/api/signalbox/v1/runs/{run}/events", Action::Read)
+            .says("Follows a run: run events, the last is final.")
+            .includes(&RUN_INCLUDES)
+            .to(run::stream),
+        get("/api/signalbox/v1/events", Visible)
+            .says("Follows everything that changes: change events.")
+            .parameters(&AFTER)
+            .to(changes::stream),
+        get("/api/signalbox/v1/runs/{run}/tfrun", Action::ReadPlanJson)
+            .says("Reads a run as policies see it.")
+            .to(tfrun::show),
+    ];
+    all.into_iter().map(|operation| operation.of_group("Extensions")).collect()
 }

@@ -1,21 +1,20 @@
 //! A run as it changes.
 
-use axum::response::Response;
-use lifecycle::id::RunId;
 use tokio::time::timeout;
+use wire::{One, RunAttributes};
 
 use super::sse::{self, REREAD};
 use crate::document::run::waits as is_queued;
-use crate::jsonapi::{Id, Query, Result};
-use crate::routes::{RUN_INCLUDES, Reader, run_document};
+use crate::jsonapi::Result;
+use crate::operation::{Ask, EventStream, OnRun, Raw};
+use crate::reader::Reader;
+use crate::routes::run_document;
 
 /// `run` events: `id` is the version of the record, `data` the run's document. The first is the run as it
 /// is now, the last is final. While it is queued it is told again whenever it waits for something else.
-pub(super) async fn stream(reader: Reader, Id(id): Id<RunId>, query: Query) -> Result<Response> {
-    let include = query.include(&RUN_INCLUDES)?;
-    // refused before it is a stream
-    reader.run(id).await?;
-    let Reader { api, user } = reader;
+pub(super) async fn stream(on: OnRun, ask: Ask) -> Result<Raw<EventStream<One<RunAttributes>>>> {
+    let (id, include) = (on.run.id, ask.include);
+    let Reader { api, user } = on.reader;
     let state = api.clone();
     Ok(sse::response(&api, |outlet| async move {
         let mut changes = state.store().changes();

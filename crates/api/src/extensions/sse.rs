@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::IntoResponse as _;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
 use lifecycle::id::{RunId, WorkspaceId};
 use serde::Serialize;
 use store::Change;
@@ -17,6 +17,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::ApiState;
 use crate::jsonapi::{ApiError, Query, Result};
+use crate::operation::{EventStream, Raw};
 
 /// Events that wait for a reader that is slow; then the writer waits.
 const WAITING: usize = 8;
@@ -66,7 +67,7 @@ impl Outlet {
 }
 
 /// The answer whose events `work` writes.
-pub(super) fn response<W, F>(api: &ApiState, work: W) -> Response
+pub(super) fn response<D, W, F>(api: &ApiState, work: W) -> Raw<EventStream<D>>
 where
     W: FnOnce(Outlet) -> F,
     F: Future<Output = Result<(), Broken>> + Send + 'static,
@@ -83,7 +84,7 @@ where
     });
     let events = ReceiverStream::new(receiver).map(Ok::<_, Infallible>);
     let unbuffered = [(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"))];
-    (unbuffered, Sse::new(events).keep_alive(KeepAlive::default())).into_response()
+    (unbuffered, Sse::new(events).keep_alive(KeepAlive::default())).into_response().into()
 }
 
 /// Where a reader goes on: `Last-Event-ID`, or else this parameter.

@@ -1,16 +1,12 @@
 //! The run as policies see it.
 
-use axum::Json;
-use axum::response::{IntoResponse as _, Response};
-use lifecycle::access::Action;
-use lifecycle::id::RunId;
+use serde_json::Value;
 
-use crate::jsonapi::{Id, Result};
-use crate::routes::Reader;
+use crate::jsonapi::Result;
+use crate::operation::{Ask, OnRun, Plain};
 
 /// The document behind `tfrun` and `input.run`, for those who may read the plan that it belongs to: it names
 /// the variables.
-pub(super) async fn show(reader: Reader, Id(run): Id<RunId>) -> Result<Response> {
-    let (run, workspace) = reader.run_for(run, Action::ReadPlanJson).await?;
-    Ok(Json(reader.api.engine().run_document(&run, &workspace).await?).into_response())
+pub(super) async fn show(on: OnRun, _: Ask) -> Result<Plain<Value>> {
+    Ok(Plain(on.reader.api.engine().run_document(&on.run, &on.workspace).await?))
 }

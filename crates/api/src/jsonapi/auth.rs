@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use config::{Config, TokenDigest};
 use lifecycle::WorkspaceRights;
@@ -26,6 +24,16 @@ impl User {
     fn of(token: TokenDigest, config: Arc<Config>) -> Option<Self> {
         let name = config.user_by_token(&token)?.name.clone();
         Some(Self { name, config, token })
+    }
+
+    /// The user whose token came along.
+    ///
+    /// # Errors
+    /// 401 without a token, or for one that is nobody's.
+    pub(crate) fn admit(api: &ApiState, headers: &HeaderMap) -> Result<Self, ApiError> {
+        let token = bearer(headers).ok_or_else(ApiError::unauthorized)?;
+        // looked up by digest: how long that takes tells nothing about the token
+        Self::of(TokenDigest::of(token), api.engine().config()).ok_or_else(ApiError::unauthorized)
     }
 
     /// The user as the configuration is now; `None` if their token is no longer good. For what goes on
@@ -52,16 +60,6 @@ impl User {
     /// What they may do in the workspace.
     pub(crate) fn access(&self, workspace: &Workspace) -> WorkspaceRights {
         self.config.access(&self.name, &workspace.name, &workspace.access)
-    }
-}
-
-impl FromRequestParts<ApiState> for User {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        let token = bearer(&parts.headers).ok_or_else(ApiError::unauthorized)?;
-        // looked up by digest: how long that takes tells nothing about the token
-        Self::of(TokenDigest::of(token), state.engine().config()).ok_or_else(ApiError::unauthorized)
     }
 }
 

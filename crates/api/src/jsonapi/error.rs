@@ -1,4 +1,4 @@
-//! Refusals as error documents (tfe-api.md 0.4). A body says what is wrong and where, never how the
+//! Refusals as error documents. A body says what is wrong and where, never how the
 //! daemon works inside.
 
 use axum::Json;
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use engine::Refusal;
 use wire::{ErrorEntry, ErrorSource, Errors, Misfit};
 
-use super::document::MEDIA_TYPE;
+use super::MEDIA_TYPE;
 
 /// The result of an endpoint.
 pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;

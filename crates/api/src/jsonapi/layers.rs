@@ -1,10 +1,10 @@
-//! What every answer goes through: headers, a limit on bodies, a span without secrets, and a panic that
+//! What every answer goes through: headers, a span without secrets, and a panic that
 //! tells nothing.
 
 use std::any::Any;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse as _, Response};
@@ -14,9 +14,8 @@ use tower_http::trace::TraceLayer;
 use tracing::Span;
 
 use super::ApiError;
-use super::body::LIMIT;
 
-/// On every answer, since clients take it from any (tfe-api.md 0.3). The version of the server belongs to
+/// On every answer, since clients take it from any. The version of the server belongs to
 /// the name "Terraform Enterprise": without it clients fail to read a number.
 const HEADERS: [(HeaderName, HeaderValue); 3] = [
     (HeaderName::from_static("tfp-api-version"), HeaderValue::from_static("2.6")),
@@ -41,7 +40,6 @@ pub(crate) fn layered(router: Router) -> Router {
             tracing::warn!(%failure, "a request failed");
         });
     router
-        .layer(DefaultBodyLimit::max(LIMIT))
         .layer(CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
             let words = panic.downcast_ref::<String>().map(String::as_str);
             let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");

@@ -1,8 +1,6 @@
-//! What every endpoint stands on: documents, errors, bodies, queries, users. Nothing here knows an endpoint.
+//! The dialect: errors, queries, users, addresses that carry a secret. Nothing here knows an operation.
 
 mod auth;
-mod body;
-mod document;
 mod error;
 mod layers;
 mod path;
@@ -10,13 +8,17 @@ mod query;
 mod raw_json;
 mod secret;
 
+use axum::http::HeaderValue;
+
 pub(crate) use auth::User;
-pub(crate) use body::{Comment, Json, Reason, StateJson};
-pub(crate) use document::Document;
 pub(crate) use error::{ApiError, Fault, Result};
 pub(crate) use layers::layered;
-pub(crate) use path::{Id, Identity, Name, Names, identity};
-pub(crate) use query::{Include, Query};
+pub(crate) use path::{Identity, identity};
+pub use query::Parameter;
+pub(crate) use query::{Include, Query, cut};
 pub(crate) use raw_json::RawJson;
 pub use secret::LogKeyError;
 pub(crate) use secret::{LogKey, Secret};
+
+/// The media type of every document.
+pub(crate) const MEDIA_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.api+json");

@@ -1,43 +1,71 @@
 //! Query parameters, pages and includes. Unknown parameters are ignored and empty ones are absent, since
-//! clients send both (tfe-api.md 0.1).
+//! clients send both.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
+use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
-use store::{Page, PageRequest};
+use axum::http::Uri;
+use store::PageRequest;
 use url::form_urlencoded;
-use wire::{Attributes, PageLinks, Pagination, Resource};
+use wire::{PageLinks, Pagination};
 
-use super::{ApiError, Document, Result};
+use super::{ApiError, Result};
 
 const DEFAULT_PAGE_SIZE: u32 = 20;
 const MAX_PAGE_SIZE: u32 = 100;
+
+/// A parameter of a query, beside `include` and pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// As it stands in the query.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Whether the operation is refused without it.
+    pub needed: bool,
+}
+
+impl Parameter {
+    pub(crate) const fn new(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, needed: false }
+    }
+
+    pub(crate) const fn needed(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, needed: true }
+    }
+}
 
 /// The query of a request, with the path it belongs to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Query {
     path: String,
     pairs: Vec<(String, String)>,
+    /// What the operation declares, where it is known.
+    declared: Option<Arc<[Parameter]>>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Query {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::parse(parts.uri.path(), parts.uri.query().unwrap_or_default()))
-    }
-}
+/// What an operation declares otherwise than as a parameter.
+const ALWAYS: [&str; 3] = ["include", "page[number]", "page[size]"];
 
 impl Query {
     pub(crate) fn parse(path: &str, query: &str) -> Self {
         let pairs = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        Self { path: path.to_owned(), pairs }
+        Self { path: path.to_owned(), pairs, declared: None }
+    }
+
+    /// The query of a request to an operation that declares these parameters.
+    pub(crate) fn of(uri: &Uri, declared: Arc<[Parameter]>) -> Self {
+        let query = Self::parse(uri.path(), uri.query().unwrap_or_default());
+        Self { declared: Some(declared), ..query }
     }
 
     /// The last value of the parameter that is not empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let is_declared = |declared: &[Parameter]| declared.iter().any(|parameter| parameter.name == name);
+        debug_assert!(
+            ALWAYS.contains(&name) || self.declared.as_deref().is_none_or(is_declared),
+            "{name} is read, and not declared",
+        );
         let values = self.pairs.iter().filter(|(key, value)| key == name && !value.trim().is_empty());
         values.map(|(_, value)| value.trim()).next_back()
     }
@@ -84,23 +112,10 @@ impl Query {
         }
     }
 
-    /// A list document of a page that the store cut.
-    pub(crate) fn paged<A: Attributes>(
-        &self,
-        page: PageRequest,
-        total: u64,
-        resources: Vec<Resource<A>>,
-    ) -> Document {
+    /// What is said about a page of a list of so many, and the addresses of the others.
+    pub(crate) fn pagination(&self, page: PageRequest, total: u64) -> (PageLinks, Pagination) {
         let pagination = pagination(page, total);
-        Document::all(resources).paged(self.links(&pagination), pagination)
-    }
-
-    /// Cuts the page out of a whole list.
-    pub(crate) fn cut<T>(page: PageRequest, all: Vec<T>) -> Page<T> {
-        let total = all.len() as u64;
-        let (number, size) = (page.number as usize, page.size as usize);
-        let items = all.into_iter().skip((number - 1).saturating_mul(size)).take(size).collect();
-        Page { items, total }
+        (self.links(&pagination), pagination)
     }
 
     fn links(&self, pagination: &Pagination) -> PageLinks {
@@ -121,6 +136,14 @@ impl Query {
             last: to(pagination.total_pages.max(1)),
         }
     }
+}
+
+/// Cuts the page out of a whole list.
+pub(crate) fn cut<T>(page: PageRequest, all: Vec<T>) -> store::Page<T> {
+    let total = all.len() as u64;
+    let (number, size) = (page.number as usize, page.size as usize);
+    let items = all.into_iter().skip((number - 1).saturating_mul(size)).take(size).collect();
+    store::Page { items, total }
 }
 
 /// What is to come along.
@@ -214,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_page_past_the_end_is_empty() {
-        let cut = |number| Query::cut(PageRequest { number, size: 2 }, vec![1, 2, 3]).items;
+        let cut = |number| cut(PageRequest { number, size: 2 }, vec![1, 2, 3]).items;
         assert_eq!((cut(1), cut(2), cut(3), cut(u32::MAX)), (vec![1, 2], vec![3], vec![], vec![]));
     }
 

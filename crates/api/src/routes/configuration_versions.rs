@@ -1,28 +1,104 @@
-//! Configuration versions: read (tfe-api.md 5.8).
+//! Configuration versions: read.
 
-use axum::Router;
-use axum::response::IntoResponse;
-use axum::routing::get;
-use lifecycle::access::Action;
-use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 use store::ConfigurationVersion;
-use wire::Included;
+use wire::{ConfigurationVersionAttributes, Included, IngressAttributesAttributes, One};
 
-use super::{Reader, files};
 use crate::ApiState;
 use crate::document::configuration_version;
-use crate::jsonapi::{ApiError, Document, Fault, Id, Query, Result};
+use crate::jsonapi::{ApiError, Fault, Include, Result};
+use crate::operation::{
+    Action, Archive, Ask, OnConfigurationVersion, OnRun, OnWorkspace, Operation, Page, Raw, Refused, get,
+    post,
+};
 
-pub(super) fn router() -> Router<ApiState> {
-    Router::new()
-        .route("/api/v2/workspaces/{workspace}/configuration-versions", get(list).post(upload))
-        .route("/api/v2/configuration-versions/{version}", get(read))
-        .route("/api/v2/configuration-versions/{version}/download", get(download))
-        .route("/api/v2/configuration-versions/{version}/ingress-attributes", get(ingress_attributes))
+const INCLUDES: [&str; 1] = ["ingress_attributes"];
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/v2/workspaces/{workspace}/configuration-versions", Action::Read)
+            .says("Lists the configuration versions of a workspace.")
+            .to(list),
+        post("/api/v2/workspaces/{workspace}/configuration-versions", Action::QueueRun)
+            .says("Refused: configurations are not uploaded yet.")
+            .to(upload),
+        get("/api/v2/configuration-versions/{configuration_version}", Action::Read)
+            .says("Reads a configuration version.")
+            .includes(&INCLUDES)
+            .to(read),
+        get("/api/v2/configuration-versions/{configuration_version}/download", Action::Read)
+            .says("Reads the content of a configuration version.")
+            .to(download),
+        get("/api/v2/configuration-versions/{configuration_version}/ingress-attributes", Action::Read)
+            .says("Reads the commit that a configuration version was taken from.")
+            .to(ingress_attributes),
+        get("/api/v2/runs/{run}/configuration-version", Action::Read)
+            .says("Reads the configuration version that a run runs on.")
+            .includes(&INCLUDES)
+            .to(of_run),
+        get("/api/v2/runs/{run}/configuration-version/download", Action::Read)
+            .says("Reads the content of the configuration version that a run runs on.")
+            .to(download_of_run),
+    ]
 }
 
-/// The configuration version that a run names.
-pub(super) async fn named(api: &ApiState, id: ConfigurationVersionId) -> Result<ConfigurationVersion> {
+async fn list(on: OnWorkspace, ask: Ask) -> Result<Page<ConfigurationVersionAttributes>> {
+    let found = on.reader.api.store().configuration_versions(on.workspace.id, ask.page).await?;
+    Ok(ask.paged(found.total, found.items.iter().map(configuration_version::resource).collect()))
+}
+
+async fn upload(_: OnWorkspace, _: Ask) -> Result<Refused> {
+    Err(ApiError::not_supported(
+        "uploading configurations is not supported yet: runs take the source of the workspace",
+    ))
+}
+
+async fn read(on: OnConfigurationVersion, ask: Ask) -> Result<One<ConfigurationVersionAttributes>> {
+    Ok(document(&on.version, &ask.include))
+}
+
+fn document(version: &ConfigurationVersion, include: &Include) -> One<ConfigurationVersionAttributes> {
+    let mut included = Included::default();
+    if include.has("ingress_attributes") {
+        configuration_version::ingress_attributes(version).iter().for_each(|it| included.add(it));
+    }
+    One::from(configuration_version::resource(version)).including(included)
+}
+
+async fn download(on: OnConfigurationVersion, _: Ask) -> Result<Raw<Archive>> {
+    content(&on.reader.api, &on.version).await
+}
+
+/// The tar.gz.
+async fn content(api: &ApiState, version: &ConfigurationVersion) -> Result<Raw<Archive>> {
+    let missing = || ApiError::not_found(format_args!("the content of {}", version.id.described()));
+    Raw::blob(api, version.digest().ok_or_else(missing)?).await
+}
+
+async fn ingress_attributes(on: OnConfigurationVersion, _: Ask) -> Result<One<IngressAttributesAttributes>> {
+    let missing = || ApiError::not_found(format_args!("ingress attributes of {}", on.version.id.described()));
+    configuration_version::ingress_attributes(&on.version).map(One::from).ok_or_else(missing)
+}
+
+/// What the run took; nothing before its plan has it.
+async fn taken(on: &OnRun) -> Result<ConfigurationVersion> {
+    let missing = || ApiError::not_found(format_args!("a configuration version of {}", on.run.id));
+    let id = on.run.configuration_version.ok_or_else(missing)?;
+    on.reader.configuration_version(id, Action::Read).await
+}
+
+async fn of_run(on: OnRun, ask: Ask) -> Result<One<ConfigurationVersionAttributes>> {
+    Ok(document(&taken(&on).await?, &ask.include))
+}
+
+async fn download_of_run(on: OnRun, _: Ask) -> Result<Raw<Archive>> {
+    content(&on.reader.api, &taken(&on).await?).await
+}
+
+/// The configuration version that a request for a run names.
+pub(super) async fn named(
+    api: &ApiState,
+    id: lifecycle::id::ConfigurationVersionId,
+) -> Result<ConfigurationVersion> {
     api.store().configuration_version(id).await.map_err(|error| match error {
         store::Error::NotFound(_) => {
             let pointer = "/data/relationships/configuration-version/data/id";
@@ -30,56 +106,4 @@ pub(super) async fn named(api: &ApiState, id: ConfigurationVersionId) -> Result<
         }
         other => other.into(),
     })
-}
-
-pub(super) async fn document(reader: &Reader, id: ConfigurationVersionId, query: &Query) -> Result<Document> {
-    let include = query.include(&["ingress_attributes"])?;
-    let (version, _) = reader.configuration_version(id).await?;
-    let mut included = Included::default();
-    if include.has("ingress_attributes") {
-        configuration_version::ingress_attributes(&version).iter().for_each(|it| included.add(it));
-    }
-    Ok(Document::one(configuration_version::resource(&version)).including(included))
-}
-
-/// The tar.gz.
-pub(super) async fn content(
-    reader: &Reader,
-    id: ConfigurationVersionId,
-) -> Result<impl IntoResponse + use<>> {
-    let (version, _) = reader.configuration_version(id).await?;
-    let digest = version
-        .digest()
-        .ok_or_else(|| ApiError::not_found(format_args!("the content of {}", id.described())))?;
-    files::blob(&reader.api, digest, "application/x-gzip").await
-}
-
-async fn read(reader: Reader, Id(id): Id<ConfigurationVersionId>, query: Query) -> Result<Document> {
-    document(&reader, id, &query).await
-}
-
-async fn download(reader: Reader, Id(id): Id<ConfigurationVersionId>) -> Result<impl IntoResponse> {
-    content(&reader, id).await
-}
-
-async fn ingress_attributes(reader: Reader, Id(id): Id<ConfigurationVersionId>) -> Result<Document> {
-    let (version, _) = reader.configuration_version(id).await?;
-    let attributes = configuration_version::ingress_attributes(&version);
-    attributes
-        .map(Document::one)
-        .ok_or_else(|| ApiError::not_found(format_args!("ingress attributes of {}", id.described())))
-}
-
-async fn list(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> Result<Document> {
-    let workspace = reader.workspace(workspace).await?;
-    let page = query.page()?;
-    let found = reader.api.store().configuration_versions(workspace.id, page).await?;
-    Ok(query.paged(page, found.total, found.items.iter().map(configuration_version::resource).collect()))
-}
-
-async fn upload(reader: Reader, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
-    reader.workspace_for(workspace, Action::QueueRun).await?;
-    Err(ApiError::not_supported(
-        "uploading configurations is not supported yet: runs take the source of the workspace",
-    ))
 }

@@ -1,35 +1,33 @@
-//! The endpoints of the dialect, one module for each kind of resource (tfe-api.md 5).
+//! The operations of the dialect, one module for each kind of resource.
 
 mod configuration_versions;
-mod files;
 mod logs;
 mod meta;
 mod organizations;
 mod plans;
 mod policy_checks;
-mod reader;
 mod run_create;
 mod run_list;
 mod runs;
 mod states;
+mod workspace_list;
 mod workspaces;
 
-use axum::Router;
-
-use crate::ApiState;
-pub(crate) use logs::stage_of;
-pub(crate) use reader::{RUN_INCLUDES, Reader};
+use crate::operation::Operation;
 pub(crate) use runs::document as run_document;
 
-pub(crate) fn router() -> Router<ApiState> {
-    Router::new()
-        .merge(meta::router())
-        .merge(organizations::router())
-        .merge(workspaces::router())
-        .merge(runs::router())
-        .merge(plans::router())
-        .merge(policy_checks::router())
-        .merge(configuration_versions::router())
-        .merge(states::router())
-        .merge(logs::router())
+pub(crate) fn operations() -> Vec<Operation> {
+    let groups = [
+        ("Meta", meta::operations()),
+        ("Organizations", organizations::operations()),
+        ("Workspaces", workspaces::operations()),
+        ("Runs", runs::operations()),
+        ("Plans and applies", plans::operations()),
+        ("Policy checks", policy_checks::operations()),
+        ("Configuration versions", configuration_versions::operations()),
+        ("State versions", states::operations()),
+        ("Logs", logs::operations()),
+    ];
+    let of_group = |(group, all): (_, Vec<Operation>)| all.into_iter().map(move |one| one.of_group(group));
+    groups.into_iter().flat_map(of_group).collect()
 }

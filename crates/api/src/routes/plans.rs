@@ -1,70 +1,62 @@
-//! Plans and applies (tfe-api.md 5.6).
+//! Plans and applies.
 
-use axum::Json;
-use axum::Router;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use lifecycle::access::Action;
-use lifecycle::id::{ApplyId, Kind, PlanId, RunId};
-use lifecycle::wire;
+use lifecycle::id::{self, Kind};
+use lifecycle::wire as status;
 use store::{Digest, Run};
+use wire::{ApplyAttributes, One, PlanAttributes};
 
-use super::{Reader, files};
-use crate::ApiState;
-use crate::jsonapi::{ApiError, Document, Id, RawJson, Result};
+use crate::content::parsed;
+use crate::jsonapi::{ApiError, RawJson, Result};
+use crate::operation::{Action, Ask, OnRun, Operation, Raw, TerraformJson, get};
 use crate::redact::redacted;
 
-pub(super) fn router() -> Router<ApiState> {
-    Router::new()
-        .route("/api/v2/plans/{plan}", get(plan))
-        .route("/api/v2/plans/{plan}/json-output", get(json_output))
-        .route("/api/v2/plans/{plan}/json-output-redacted", get(json_output_redacted))
-        .route("/api/v2/runs/{run}/plan/json-output", get(json_output_of_run))
-        .route("/api/v2/applies/{apply}", get(apply))
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/v2/plans/{plan}", Action::Read).says("Reads a plan.").to(plan::<id::Plan>),
+        get("/api/v2/runs/{run}/plan", Action::Read).says("Reads the plan of a run.").to(plan::<id::Run>),
+        get("/api/v2/applies/{apply}", Action::Read).says("Reads an apply.").to(apply::<id::Apply>),
+        get("/api/v2/runs/{run}/apply", Action::Read).says("Reads the apply of a run.").to(apply::<id::Run>),
+        get("/api/v2/plans/{plan}/json-output", Action::ReadPlanJson)
+            .says("Reads a plan as terraform shows it.")
+            .to(json_output::<id::Plan>),
+        get("/api/v2/runs/{run}/plan/json-output", Action::ReadPlanJson)
+            .says("Reads the plan of a run as terraform shows it.")
+            .to(json_output::<id::Run>),
+        get("/api/v2/plans/{plan}/json-output-redacted", Action::Read)
+            .says("Reads a plan without what is sensitive.")
+            .to(json_output_redacted),
+    ]
 }
 
-async fn plan(reader: Reader, Id(plan): Id<PlanId>) -> Result<Document> {
-    let (run, _) = reader.run(plan).await?;
-    Ok(Document::one(reader.plan_resource(&run)))
+async fn plan<K: Kind + 'static>(on: OnRun<K>, _: Ask) -> Result<One<PlanAttributes>> {
+    Ok(on.reader.plan_resource(&on.run).into())
 }
 
-async fn apply(reader: Reader, Id(apply): Id<ApplyId>) -> Result<Document> {
-    let (run, _) = reader.run(apply).await?;
-    Ok(Document::one(reader.apply_resource(&run).await?))
+async fn apply<K: Kind + 'static>(on: OnRun<K>, _: Ask) -> Result<One<ApplyAttributes>> {
+    Ok(on.reader.apply_resource(&on.run).await?.into())
 }
 
-async fn json_output(reader: Reader, Id(plan): Id<PlanId>) -> Result<Response> {
-    raw(&reader, plan).await
-}
-
-async fn json_output_of_run(reader: Reader, Id(run): Id<RunId>) -> Result<Response> {
-    raw(&reader, run).await
-}
-
-/// With everything in it in the clear: for admins.
-async fn raw<K: Kind>(reader: &Reader, id: lifecycle::id::Id<K>) -> Result<Response> {
-    let (run, _) = reader.run_for(id, Action::ReadPlanJson).await?;
-    match plan_json(&run)? {
-        Some(digest) => Ok(files::blob(&reader.api, digest, "application/json").await?.into_response()),
-        None => Ok(StatusCode::NO_CONTENT.into_response()),
+/// With everything in it in the clear.
+async fn json_output<K: Kind + 'static>(on: OnRun<K>, _: Ask) -> Result<Option<Raw<TerraformJson>>> {
+    match plan_json(&on.run)? {
+        Some(digest) => Raw::blob(&on.reader.api, digest).await.map(Some),
+        None => Ok(None),
     }
 }
 
 /// Without what is sensitive: for everybody who may see the run.
-async fn json_output_redacted(reader: Reader, Id(plan): Id<PlanId>) -> Result<Response> {
-    let (run, _) = reader.run(plan).await?;
-    let Some(digest) = plan_json(&run)? else { return Ok(StatusCode::NO_CONTENT.into_response()) };
-    let bytes = reader.api.store().blobs().read(digest).await?;
-    let plan = files::parsed(move || RawJson::read(&bytes).map(|plan| redacted(&plan))).await?;
-    Ok(Json(plan).into_response())
+async fn json_output_redacted(on: OnRun<id::Plan>, _: Ask) -> Result<Option<Raw<TerraformJson>>> {
+    let Some(digest) = plan_json(&on.run)? else { return Ok(None) };
+    let bytes = on.reader.api.store().blobs().read(digest).await?;
+    let redacted = move || RawJson::read(&bytes).and_then(|plan| serde_json::to_vec(&redacted(&plan)));
+    Ok(Some(Raw::with(parsed(redacted).await?.into(), [])))
 }
 
 /// Where the plan's JSON is; `None` while it may still come.
 fn plan_json(run: &Run) -> Result<Option<Digest>> {
     match run.plan.as_ref().and_then(|plan| plan.plan_json) {
         Some(digest) => Ok(Some(digest)),
-        None if matches!(wire::plan_status(run.state), "pending" | "queued" | "running") => Ok(None),
+        None if matches!(status::plan_status(run.state), "pending" | "queued" | "running") => Ok(None),
         None => Err(ApiError::not_found(format_args!("JSON output of the plan of {}", run.id))),
     }
 }

@@ -1,37 +1,46 @@
-//! Policy checks and their override (tfe-api.md 5.7).
+//! Policy checks and their override.
 
-use axum::Router;
-use axum::http::header;
-use axum::response::IntoResponse;
-use axum::routing::{get, post};
 use engine::RunAction;
 use lifecycle::Stage;
-use lifecycle::id::{PolicyCheckId, RunId};
+use lifecycle::id;
 use serde_json::Value;
 use store::{Run, Workspace};
-use wire::{Included, PolicyCheck, Relationship};
+use wire::{Comment, Included, One, PolicyCheck, PolicyCheckAttributes, Relationship};
 
-use super::Reader;
 use crate::document::{policy_check, stage};
-use crate::jsonapi::{ApiError, Comment, Document, Id, Include, Query, Result};
+use crate::jsonapi::{ApiError, Include, Result, cut};
+use crate::operation::{Action, Ask, OnRun, Operation, Page, PlainText, Raw, get, post};
+use crate::reader::Reader;
 use crate::{ApiState, log};
 
 /// What may come along with a policy check.
 const INCLUDES: [&str; 2] = ["run", "run.workspace"];
 
-pub(super) fn router() -> Router<ApiState> {
-    Router::new()
-        .route("/api/v2/policy-checks/{check}", get(read))
-        .route("/api/v2/policy-checks/{check}/output", get(output))
-        .route("/api/v2/policy-checks/{check}/actions/override", post(override_))
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/v2/runs/{run}/policy-checks", Action::Read)
+            .says("Lists the policy checks of a run, at most one.")
+            .includes(&INCLUDES)
+            .to(of_run),
+        get("/api/v2/policy-checks/{policy_check}", Action::Read)
+            .says("Reads a policy check.")
+            .includes(&INCLUDES)
+            .to(read),
+        get("/api/v2/policy-checks/{policy_check}/output", Action::Read)
+            .says("Reads the log of a policy check.")
+            .to(output),
+        post("/api/v2/policy-checks/{policy_check}/actions/override", Action::OverridePolicies)
+            .says("Overrides the failed soft-mandatory policies.")
+            .conflicts()
+            .to(override_),
+    ]
 }
 
+type OnPolicyCheck = OnRun<id::PolicyCheck>;
+
 /// The policy check of a run, if it has one.
-pub(super) async fn resource(
-    reader: &Reader,
-    run: &Run,
-    workspace: &Workspace,
-) -> Result<Option<PolicyCheck>> {
+async fn of<K>(on: &OnRun<K>, run: &Run) -> Result<Option<PolicyCheck>> {
+    let (reader, workspace) = (&on.reader, &on.workspace);
     if !policy_check::exists(run, reader.user.policies(workspace)) {
         return Ok(None);
     }
@@ -47,32 +56,23 @@ async fn report(api: &ApiState, run: &Run) -> Option<Value> {
     report.inspect_err(|error| tracing::error!(run = %run.id, error, "the policy report can't be read")).ok()
 }
 
-async fn found(reader: &Reader, check: PolicyCheckId) -> Result<(Run, Workspace, PolicyCheck)> {
-    let (run, workspace) = reader.run(check).await?;
-    let not_found = || ApiError::not_found(check.described());
-    let resource = resource(reader, &run, &workspace).await?.ok_or_else(not_found)?;
-    Ok((run, workspace, resource))
+async fn found(on: &OnPolicyCheck, run: &Run) -> Result<PolicyCheck> {
+    of(on, run).await?.ok_or_else(|| ApiError::not_found(run.id.policy_check().described()))
 }
 
-async fn read(reader: Reader, Id(check): Id<PolicyCheckId>, query: Query) -> Result<Document> {
-    let include = query.include(&INCLUDES)?;
-    let (run, workspace, check) = found(&reader, check).await?;
-    let included = included(&reader, &run, &workspace, &include).await?;
-    Ok(Document::one(check).including(included))
+async fn read(on: OnPolicyCheck, ask: Ask) -> Result<One<PolicyCheckAttributes>> {
+    let check = found(&on, &on.run).await?;
+    let included = included(&on.reader, &on.run, &on.workspace, &ask.include).await?;
+    Ok(One::from(check).including(included))
 }
 
-/// The policy checks of a run, of which there is one at most.
-pub(super) async fn of_run(reader: Reader, Id(run): Id<RunId>, query: Query) -> Result<Document> {
-    let include = query.include(&INCLUDES)?;
-    let (run, workspace) = reader.run(run).await?;
-    let page = query.page()?;
-    let check = resource(&reader, &run, &workspace).await?;
-    let cut = Query::cut(page, check.into_iter().collect());
+async fn of_run(on: OnRun, ask: Ask) -> Result<Page<PolicyCheckAttributes>> {
+    let cut = cut(ask.page, of(&on, &on.run).await?.into_iter().collect());
     let included = match cut.items.is_empty() {
         true => Included::default(),
-        false => included(&reader, &run, &workspace, &include).await?,
+        false => included(&on.reader, &on.run, &on.workspace, &ask.include).await?,
     };
-    Ok(query.paged(page, cut.total, cut.items).including(included))
+    Ok(ask.paged(cut.total, cut.items).including(included))
 }
 
 async fn included(reader: &Reader, run: &Run, workspace: &Workspace, include: &Include) -> Result<Included> {
@@ -98,17 +98,17 @@ async fn included(reader: &Reader, run: &Run, workspace: &Workspace, include: &I
 }
 
 /// The log of the check, without marks; empty until it says something.
-async fn output(reader: Reader, Id(check): Id<PolicyCheckId>) -> Result<impl IntoResponse> {
-    let (run, ..) = found(&reader, check).await?;
-    let file = reader.api.engine().open_log(&run, Stage::PolicyCheck).await?;
-    let over = stage::is_over(&run, Stage::PolicyCheck, true);
+async fn output(on: OnPolicyCheck, _: Ask) -> Result<Raw<PlainText>> {
+    found(&on, &on.run).await?;
+    let file = on.reader.api.engine().open_log(&on.run, Stage::PolicyCheck).await?;
+    let over = stage::is_over(&on.run, Stage::PolicyCheck, true);
     let length = file.as_ref().map_or(Ok(0), |log| log.len(over))?;
-    let body = log::body(file, log::Part::raw(length)).await?;
-    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body))
+    Ok(Raw::with(log::body(file, log::Part::raw(length)).await?, []))
 }
 
-async fn override_(reader: Reader, Id(check): Id<PolicyCheckId>, Comment(why): Comment) -> Result<Document> {
-    let (run, ..) = found(&reader, check).await?;
-    let run = reader.api.engine().act(&reader.user.name, run.id, RunAction::OverridePolicies, why).await?;
-    Ok(Document::one(found(&reader, run.id.policy_check()).await?.2))
+async fn override_(on: OnPolicyCheck, ask: Ask<Comment>) -> Result<One<PolicyCheckAttributes>> {
+    found(&on, &on.run).await?;
+    let (engine, user) = (on.reader.api.engine(), &on.reader.user.name);
+    let run = engine.act(user, on.run.id, RunAction::OverridePolicies, ask.body.comment).await?;
+    Ok(found(&on, &run).await?.into())
 }

@@ -1,4 +1,4 @@
-//! Lists of runs and their filters (tfe-api.md 5.5).
+//! Lists of runs and their filters.
 
 use std::collections::HashMap;
 
@@ -8,48 +8,72 @@ use jiff::tz::TimeZone;
 use lifecycle::id::WorkspaceId;
 use lifecycle::{State, wire as status};
 use store::{Operation, RunFilter, Workspace};
-use wire::Included;
+use wire::{Included, RunAttributes};
 
-use super::{RUN_INCLUDES, Reader};
-use crate::jsonapi::{ApiError, Document, Query, Result};
+use crate::jsonapi::{ApiError, Parameter, Query, Result};
+use crate::operation::{Ask, InOrganization, OnWorkspace, Page};
+use crate::reader::Reader;
 
 /// The statuses of `filter[status_group]=discardable`.
 const DISCARDABLE: [&str; 3] = ["planned", "policy_checked", "policy_override"];
 
+/// What lists of runs are filtered by.
+pub(super) const PARAMETERS: [Parameter; 9] = [
+    Parameter::new("filter[status]", "Statuses, with commas between them."),
+    Parameter::new("filter[status_group]", "final, non_final or discardable."),
+    Parameter::new(
+        "filter[operation]",
+        "Kinds of runs, with commas between them; by default all but plan_only.",
+    ),
+    Parameter::new("filter[source]", "Where runs came from, with commas between them."),
+    Parameter::new("filter[timeframe]", "The year in which runs were queued, or year for the last one."),
+    Parameter::new("filter[agent_pool_names]", "No run is carried out by an agent, so nothing is found."),
+    Parameter::new("search[user]", "Who queued the run."),
+    Parameter::new("search[commit]", "The beginning of the commit that the run's configuration is of."),
+    Parameter::new("search[basic]", "A part of the id, the message, the user or the commit."),
+];
+
+/// What the list over all workspaces is filtered by as well.
+pub(super) const OF_ORGANIZATION: [Parameter; 1] =
+    [Parameter::new("filter[workspace_names]", "Names of workspaces, with commas between them.")];
+
 /// The runs of one workspace.
-pub(super) async fn of_workspace(reader: &Reader, workspace: Workspace, query: &Query) -> Result<Document> {
-    let filter = filter(query, Timestamp::now(), None)?;
-    list(reader, HashMap::from([(workspace.id, workspace)]), filter, query).await
+pub(super) async fn of_workspace(
+    OnWorkspace { reader, workspace, .. }: OnWorkspace,
+    ask: Ask,
+) -> Result<Page<RunAttributes>> {
+    let filter = filter(&ask.query, Timestamp::now(), None)?;
+    list(&reader, HashMap::from([(workspace.id, workspace)]), filter, &ask).await
 }
 
 /// The runs of all workspaces that the user may see; by default those of the last year.
-pub(super) async fn of_organization(reader: &Reader, query: &Query) -> Result<Document> {
-    let filter = filter(query, Timestamp::now(), Some("year"))?;
-    let mut workspaces = reader.visible().await?;
-    if let Some(names) = query.list("filter[workspace_names]") {
+pub(super) async fn of_organization(
+    InOrganization { reader, mut workspaces, .. }: InOrganization,
+    ask: Ask,
+) -> Result<Page<RunAttributes>> {
+    let filter = filter(&ask.query, Timestamp::now(), Some("year"))?;
+    if let Some(names) = ask.query.list("filter[workspace_names]") {
         workspaces.retain(|_, workspace| names.contains(&workspace.name.as_str()));
     }
-    list(reader, workspaces, filter, query).await
+    list(&reader, workspaces, filter, &ask).await
 }
 
 async fn list(
     reader: &Reader,
     workspaces: HashMap<WorkspaceId, Workspace>,
     filter: RunFilter,
-    query: &Query,
-) -> Result<Document> {
-    let page = query.page()?;
-    let include = query.include(&RUN_INCLUDES)?;
+    ask: &Ask,
+) -> Result<Page<RunAttributes>> {
     let filter = RunFilter { workspaces: Some(workspaces.keys().copied().collect()), ..filter };
-    let found = reader.api.store().runs(&filter, page).await?;
+    let found = reader.api.store().runs(&filter, ask.page).await?;
     let mut included = Included::default();
     for run in &found.items {
         if let Some(workspace) = workspaces.get(&run.workspace) {
-            reader.include_run(run, workspace, &include, "", &mut included).await?;
+            reader.include_run(run, workspace, &ask.include, "", &mut included).await?;
         }
     }
     let resources = reader.run_resources(&found.items, &workspaces).await?;
-    Ok(query.paged(page, found.total, resources).including(included))
+    Ok(ask.paged(found.total, resources).including(included))
 }
 
 /// The filter that a query asks for. What no run can match (a status that is never given, an agent pool)

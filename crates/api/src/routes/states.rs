@@ -1,53 +1,68 @@
-//! State versions and outputs, and the states that people bring (tfe-api.md 5.9).
+//! State versions and outputs, and the states that people bring.
 
-use axum::Router;
-use axum::extract::{FromRequest as _, Request};
-use axum::http::StatusCode;
-use axum::response::IntoResponse;
-use axum::routing::get;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::StatePush;
-use lifecycle::access::Action;
-use lifecycle::id::{StateVersionId, WorkspaceId};
-use serde::Deserialize;
-use store::{StateOutput, StateVersion, Workspace, state_outputs};
-use wire::{Included, StateVersionAttributes};
+use store::{StateOutput, StateVersion, Workspace};
+use wire::{
+    Body, Document, Included, Many, NewStateVersion, One, StateOutputAttributes, StateVersionAttributes,
+};
 
-use super::{Reader, files};
-use crate::ApiState;
-use crate::document::state_version::{self, OutputId};
-use crate::document::user;
-use crate::jsonapi::{ApiError, Document, Fault, Id, Include, Query, Result, StateJson};
+use crate::document::{state_version, user};
+use crate::jsonapi::{ApiError, Fault, Include, Parameter, Result, cut};
+use crate::operation::{
+    Action, Ask, Created, OnNamedWorkspace, OnOutput, OnStateVersion, OnWorkspace, Operation, Page, Raw,
+    TerraformJson, get, post,
+};
+use crate::reader::Reader;
 
 const INCLUDES: [&str; 5] = ["outputs", "run", "created_by", "run.created_by", "run.configuration_version"];
 
-pub(super) fn router() -> Router<ApiState> {
-    Router::new()
-        .route("/api/v2/state-versions", get(search))
-        .route("/api/v2/state-versions/{version}", get(read))
-        .route("/api/v2/state-versions/{version}/download", get(download))
-        .route("/api/v2/state-versions/{version}/outputs", get(outputs_of_version))
-        .route("/api/v2/state-version-outputs/{output}", get(output))
-        .route("/api/v2/workspaces/{workspace}/state-versions", get(list).post(upload))
-        .route("/api/v2/workspaces/{workspace}/current-state-version", get(current))
-        .route("/api/v2/workspaces/{workspace}/current-state-version-outputs", get(current_outputs))
-}
+const STATUS: [Parameter; 1] = [Parameter::new("filter[status]", "Only finalized ones are kept.")];
 
-/// The outputs in the state's file.
-pub(super) async fn outputs(api: &ApiState, version: &StateVersion) -> Result<Vec<StateOutput>> {
-    let bytes = api.store().blobs().read(version.digest).await?;
-    files::parsed(move || state_outputs(&bytes)).await
-}
+const WORKSPACE: [Parameter; 2] = [
+    Parameter::needed("filter[organization][name]", "The name of the organization."),
+    Parameter::needed("filter[workspace][name]", "The name of the workspace."),
+];
 
-pub(super) fn resource(
-    api: &ApiState,
-    version: &StateVersion,
-    outputs: Option<&[StateOutput]>,
-) -> wire::StateVersion {
-    // clients send their token there (tfe-api.md 0.5)
-    let download_url = api.url(&format!("/api/v2/state-versions/{}/download", version.id));
-    state_version::resource(version, outputs, &download_url)
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/v2/state-versions", Action::Read)
+            .says("Lists the state versions of a workspace that the query names.")
+            .includes(&INCLUDES)
+            .parameters(&WORKSPACE)
+            .parameters(&STATUS)
+            .to(search),
+        get("/api/v2/workspaces/{workspace}/state-versions", Action::Read)
+            .says("Lists the state versions of a workspace.")
+            .includes(&INCLUDES)
+            .parameters(&STATUS)
+            .to(list),
+        post("/api/v2/workspaces/{workspace}/state-versions", Action::WriteState)
+            .says("Makes a state the current one.")
+            .conflicts()
+            .to(upload),
+        get("/api/v2/workspaces/{workspace}/current-state-version", Action::Read)
+            .says("Reads the current state version.")
+            .includes(&INCLUDES)
+            .to(current),
+        get("/api/v2/workspaces/{workspace}/current-state-version-outputs", Action::Read)
+            .says("Lists the outputs of the current state version.")
+            .to(current_outputs),
+        get("/api/v2/state-versions/{state_version}", Action::Read)
+            .says("Reads a state version.")
+            .includes(&INCLUDES)
+            .to(read),
+        get("/api/v2/state-versions/{state_version}/download", Action::Read)
+            .says("Reads a state as terraform wrote it.")
+            .to(download),
+        get("/api/v2/state-versions/{state_version}/outputs", Action::Read)
+            .says("Lists the outputs of a state version.")
+            .to(outputs),
+        get("/api/v2/state-version-outputs/{state_version_output}", Action::Read)
+            .says("Reads an output, with its value even if it is sensitive.")
+            .to(output),
+    ]
 }
 
 async fn include(
@@ -79,140 +94,103 @@ async fn document(
     version: &StateVersion,
     workspace: &Workspace,
     wanted: &Include,
-) -> Result<Document> {
-    let outputs = outputs(&reader.api, version).await?;
+) -> Result<One<StateVersionAttributes>> {
+    let outputs = reader.outputs(version).await?;
     let mut included = Included::default();
     include(reader, version, workspace, wanted, &outputs, &mut included).await?;
-    Ok(Document::one(resource(&reader.api, version, Some(&outputs))).including(included))
+    let resource = reader.state_version_resource(version, Some(&outputs));
+    Ok(Document::from(resource).including(included))
 }
 
-async fn page(reader: &Reader, workspace: &Workspace, query: &Query) -> Result<Document> {
-    let wanted = query.include(&INCLUDES)?;
-    let page = query.page()?;
+async fn page(reader: &Reader, workspace: &Workspace, ask: &Ask) -> Result<Page<StateVersionAttributes>> {
     // only whole states are kept
-    if query.list("filter[status]").is_some_and(|statuses| !statuses.contains(&"finalized")) {
-        return Ok(query.paged::<StateVersionAttributes>(page, 0, vec![]));
+    if ask.query.list("filter[status]").is_some_and(|statuses| !statuses.contains(&"finalized")) {
+        return Ok(ask.paged(0, vec![]));
     }
-    let found = reader.api.store().state_versions(workspace.id, page).await?;
+    let found = reader.api.store().state_versions(workspace.id, ask.page).await?;
     let mut included = Included::default();
     let mut resources = Vec::with_capacity(found.items.len());
     for version in &found.items {
         // the outputs of each are in its file: read only where they are asked for
-        let outputs = if wanted.has("outputs") { Some(outputs(&reader.api, version).await?) } else { None };
+        let outputs = if ask.include.has("outputs") { Some(reader.outputs(version).await?) } else { None };
         let known = outputs.as_deref();
-        include(reader, version, workspace, &wanted, known.unwrap_or_default(), &mut included).await?;
-        resources.push(resource(&reader.api, version, known));
+        include(reader, version, workspace, &ask.include, known.unwrap_or_default(), &mut included).await?;
+        resources.push(reader.state_version_resource(version, known));
     }
-    Ok(query.paged(page, found.total, resources).including(included))
+    Ok(ask.paged(found.total, resources).including(included))
 }
 
-async fn search(reader: Reader, query: Query) -> Result<Document> {
+async fn search(on: OnNamedWorkspace, ask: Ask) -> Result<Page<StateVersionAttributes>> {
     let required = |name: &str| {
         let missing = || {
             ApiError::bad_parameter(name, "this parameter is needed: state versions are listed by workspace")
         };
-        query.get(name).ok_or_else(missing)
+        ask.query.get(name).ok_or_else(missing)
     };
     let organization = required("filter[organization][name]")?;
     let name = required("filter[workspace][name]")?;
-    reader.user.organization(organization)?;
-    let workspace = reader.workspace_by_name(name).await?;
-    page(&reader, &workspace, &query).await
+    let workspace = on.workspace_by_name(organization, name).await?;
+    page(&on.reader, &workspace, &ask).await
 }
 
-async fn list(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> Result<Document> {
-    let workspace = reader.workspace(workspace).await?;
-    page(&reader, &workspace, &query).await
+async fn list(on: OnWorkspace, ask: Ask) -> Result<Page<StateVersionAttributes>> {
+    page(&on.reader, &on.workspace, &ask).await
 }
 
-async fn read(reader: Reader, Id(id): Id<StateVersionId>, query: Query) -> Result<Document> {
-    let wanted = query.include(&INCLUDES)?;
-    let (version, workspace) = reader.state_version(id).await?;
-    document(&reader, &version, &workspace, &wanted).await
+async fn read(on: OnStateVersion, ask: Ask) -> Result<One<StateVersionAttributes>> {
+    document(&on.reader, &on.version, &on.workspace, &ask.include).await
 }
 
-async fn current_state(reader: &Reader, workspace: WorkspaceId) -> Result<(StateVersion, Workspace)> {
-    let workspace = reader.workspace(workspace).await?;
-    let state = reader.api.store().current_state(workspace.id).await?;
-    let missing = || ApiError::not_found(format_args!("a state version of workspace {}", workspace.name));
-    Ok((state.ok_or_else(missing)?, workspace))
+async fn current_state(on: &OnWorkspace) -> Result<StateVersion> {
+    let state = on.reader.api.store().current_state(on.workspace.id).await?;
+    let missing = || ApiError::not_found(format_args!("a state version of workspace {}", on.workspace.name));
+    state.ok_or_else(missing)
 }
 
-async fn current(reader: Reader, Id(workspace): Id<WorkspaceId>, query: Query) -> Result<Document> {
-    let wanted = query.include(&INCLUDES)?;
-    let (version, workspace) = current_state(&reader, workspace).await?;
-    document(&reader, &version, &workspace, &wanted).await
+async fn current(on: OnWorkspace, ask: Ask) -> Result<One<StateVersionAttributes>> {
+    document(&on.reader, &current_state(&on).await?, &on.workspace, &ask.include).await
 }
 
-async fn current_outputs(reader: Reader, Id(workspace): Id<WorkspaceId>) -> Result<Document> {
-    let (version, _) = current_state(&reader, workspace).await?;
-    let outputs = outputs(&reader.api, &version).await?;
-    Ok(Document::all(outputs.iter().map(|output| state_version::listed_output(version.id, output)).collect()))
+fn listed(version: &StateVersion, outputs: &[StateOutput]) -> Vec<wire::StateOutput> {
+    outputs.iter().map(|output| state_version::listed_output(version.id, output)).collect()
 }
 
-async fn outputs_of_version(reader: Reader, Id(id): Id<StateVersionId>, query: Query) -> Result<Document> {
-    let page = query.page()?;
-    let (version, _) = reader.state_version(id).await?;
-    let outputs = outputs(&reader.api, &version).await?;
-    let cut = Query::cut(page, outputs);
-    let listed = cut.items.iter().map(|output| state_version::listed_output(version.id, output)).collect();
-    Ok(query.paged(page, cut.total, listed))
+async fn current_outputs(on: OnWorkspace, _: Ask) -> Result<Many<StateOutputAttributes>> {
+    let version = current_state(&on).await?;
+    Ok(listed(&version, &on.reader.outputs(&version).await?).into())
 }
 
-async fn output(reader: Reader, Id(id): Id<OutputId>) -> Result<Document> {
-    let (version, _) = reader.state_version_of(&id).await?;
-    let outputs = outputs(&reader.api, &version).await?;
-    let not_found = || ApiError::not_found(id.described());
-    let output = outputs.iter().find(|output| id.names(output)).ok_or_else(not_found)?;
-    Ok(Document::one(state_version::single_output(version.id, output)))
+async fn outputs(on: OnStateVersion, ask: Ask) -> Result<Page<StateOutputAttributes>> {
+    let cut = cut(ask.page, on.reader.outputs(&on.version).await?);
+    Ok(ask.paged(cut.total, listed(&on.version, &cut.items)))
 }
 
-async fn download(reader: Reader, Id(id): Id<StateVersionId>) -> Result<impl IntoResponse> {
-    let (version, _) = reader.state_version(id).await?;
-    files::blob(&reader.api, version.digest, "application/json").await
+async fn output(on: OnOutput, _: Ask) -> Result<One<StateOutputAttributes>> {
+    let outputs = on.reader.outputs(&on.version).await?;
+    let not_found = || ApiError::not_found(on.id.described());
+    let output = outputs.iter().find(|output| on.id.names(output)).ok_or_else(not_found)?;
+    Ok(state_version::single_output(on.version.id, output).into())
 }
 
-#[derive(Deserialize)]
-struct Upload {
-    data: UploadData,
-}
-
-#[derive(Deserialize)]
-struct UploadData {
-    attributes: UploadAttributes,
+async fn download(on: OnStateVersion, _: Ask) -> Result<Raw<TerraformJson>> {
+    Raw::blob(&on.reader.api, on.version.digest).await
 }
 
 /// The `md5` that clients send as well guards an upload in two steps; here the state is there or the request is not.
-#[derive(Deserialize)]
-struct UploadAttributes {
-    /// Base64.
-    state: Option<String>,
-    serial: Option<u64>,
-    lineage: Option<String>,
-    #[serde(default)]
-    force: bool,
-}
-
 async fn upload(
-    reader: Reader,
-    Id(workspace): Id<WorkspaceId>,
-    request: Request,
-) -> Result<(StatusCode, Document)> {
-    // before the body, which is large: only who may write it has it read
-    reader.workspace_for(workspace, Action::WriteState).await?;
-    let StateJson(Upload { data: UploadData { attributes } }) =
-        StateJson::from_request(request, &reader.api).await?;
+    on: OnWorkspace,
+    ask: Ask<Body<NewStateVersion>>,
+) -> Result<Created<One<StateVersionAttributes>>> {
     let at_state = |detail: &str| ApiError::invalid(vec![Fault::at("/data/attributes/state", detail)]);
     // by these first words clients know that they have to send the state along
     let missing =
         "param is missing or the value is empty: state (in base64; uploads in two steps are not supported)";
-    let state =
-        attributes.state.as_deref().filter(|state| !state.is_empty()).ok_or_else(|| at_state(missing))?;
+    let NewStateVersion { state, serial, lineage, force } = ask.body.data.attributes;
+    let state = state.filter(|state| !state.is_empty()).ok_or_else(|| at_state(missing))?;
     let state = BASE64_STANDARD.decode(state).map_err(|error| at_state(&format!("is no base64: {error}")))?;
-    let UploadAttributes { serial, lineage, force, .. } = attributes;
     let push = StatePush { state, serial, lineage, force };
-    let Reader { api, user } = &reader;
-    let version = api.engine().push_state(&user.name, workspace, push).await?;
-    let outputs = outputs(api, &version).await?;
-    Ok((StatusCode::CREATED, Document::one(resource(api, &version, Some(&outputs)))))
+    let Reader { api, user } = &on.reader;
+    let version = api.engine().push_state(&user.name, on.workspace.id, push).await?;
+    let outputs = on.reader.outputs(&version).await?;
+    Ok(Created(on.reader.state_version_resource(&version, Some(&outputs)).into()))
 }

@@ -2,19 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use engine::Refusal;
 use jiff::Timestamp;
 use lifecycle::Stage;
 use lifecycle::access::Action;
 use lifecycle::id::{ConfigurationVersionId, Id, Kind, RunEventId, StateVersionId, WorkspaceId};
 use lifecycle::waiting::{LockFacts, WaitsFor, waits_for};
-use store::{ConfigurationVersion, JournalEntry, Run, StateVersion, Workspace};
+use store::{ConfigurationVersion, JournalEntry, Run, StateOutput, StateVersion, Workspace, state_outputs};
 use wire::{Identifier, Included, StateVersionAttributes};
 
 use crate::ApiState;
-use crate::document::state_version::OutputId;
+use crate::content;
 use crate::document::{configuration_version, organization, run, stage, state_version, user, workspace};
 use crate::jsonapi::{ApiError, Include, Result, User};
 use crate::org_queue::OrgQueue;
@@ -41,14 +39,6 @@ pub(crate) struct Reader {
     pub(crate) user: User,
 }
 
-impl FromRequestParts<ApiState> for Reader {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self> {
-        Ok(Self { api: state.clone(), user: User::from_request_parts(parts, state).await? })
-    }
-}
-
 impl Reader {
     /// The run and its workspace. A plan, an apply and a policy check are parts of their run, and name it.
     pub(crate) async fn run<K: Kind>(&self, id: Id<K>) -> Result<(Run, Workspace)> {
@@ -64,65 +54,78 @@ impl Reader {
         })
     }
 
-    /// The workspace.
-    pub(crate) async fn workspace(&self, id: WorkspaceId) -> Result<Workspace> {
-        self.workspace_for(id, Action::Read).await
-    }
-
     /// The workspace, if the user may do this in it.
     pub(crate) async fn workspace_for(&self, id: WorkspaceId, action: Action) -> Result<Workspace> {
         Ok(self.api.engine().workspace_for(&self.user.name, id, action).await?)
     }
 
-    /// The workspace of this name.
-    pub(crate) async fn workspace_by_name(&self, name: &str) -> Result<Workspace> {
-        let workspace = self.api.store().workspace_by_name(name).await?;
-        workspace
-            .filter(|workspace| self.user.access(workspace).allows(Action::Read))
-            .ok_or_else(|| ApiError::not_found(format_args!("workspace {name:.64}")))
+    /// The workspace of this name, if the user may do this in it.
+    pub(crate) async fn workspace_by_name_for(&self, name: &str, action: Action) -> Result<Workspace> {
+        let not_found = || ApiError::not_found(format_args!("workspace {name:.64}"));
+        let workspace = self.api.store().workspace_by_name(name).await?.ok_or_else(not_found)?;
+        self.allowed(workspace, action, not_found).await
     }
 
-    /// The state version and its workspace.
-    pub(crate) async fn state_version(&self, id: StateVersionId) -> Result<(StateVersion, Workspace)> {
-        let version = self.api.store().state_version(id).await;
-        self.within(version, |version| version.workspace, || ApiError::not_found(id.described())).await
+    /// The state version and its workspace. `described` is how the request named it.
+    pub(crate) async fn state_version(
+        &self,
+        id: StateVersionId,
+        described: impl Fn() -> String,
+        action: Action,
+    ) -> Result<(StateVersion, Workspace)> {
+        let not_found = || ApiError::not_found(described());
+        let version = present(self.api.store().state_version(id).await, not_found)?;
+        let workspace = self.within(version.workspace, action, not_found).await?;
+        Ok((version, workspace))
     }
 
-    /// The state version that has the output, and its workspace.
-    pub(crate) async fn state_version_of(&self, output: &OutputId) -> Result<(StateVersion, Workspace)> {
-        let version = self.api.store().state_version(output.state_version).await;
-        self.within(version, |version| version.workspace, || ApiError::not_found(output.described())).await
-    }
-
-    /// The configuration version and its workspace.
+    /// The configuration version.
     pub(crate) async fn configuration_version(
         &self,
         id: ConfigurationVersionId,
-    ) -> Result<(ConfigurationVersion, Workspace)> {
-        let version = self.api.store().configuration_version(id).await;
-        self.within(version, |version| version.workspace, || ApiError::not_found(id.described())).await
+        action: Action,
+    ) -> Result<ConfigurationVersion> {
+        let not_found = || ApiError::not_found(id.described());
+        let version = present(self.api.store().configuration_version(id).await, not_found)?;
+        self.within(version.workspace, action, not_found).await?;
+        Ok(version)
     }
 
     /// The entry of a run's journal.
-    pub(crate) async fn run_event(&self, id: RunEventId) -> Result<JournalEntry> {
+    pub(crate) async fn run_event(&self, id: RunEventId, action: Action) -> Result<JournalEntry> {
         let not_found = || ApiError::not_found(id.described());
         let entry = present(self.api.store().journal_entry(id).await, not_found)?;
-        let run = self.api.store().run(entry.run).await;
-        self.within(run, |run| run.workspace, not_found).await?;
+        let run = present(self.api.store().run(entry.run).await, not_found)?;
+        self.within(run.workspace, action, not_found).await?;
         Ok(entry)
     }
 
-    /// A record, if the user may see the workspace that it lies in.
-    async fn within<T>(
+    /// The workspace that a record lies in, if the user may do this there.
+    async fn within(
         &self,
-        record: std::result::Result<T, store::Error>,
-        workspace_of: impl FnOnce(&T) -> WorkspaceId,
+        workspace: WorkspaceId,
+        action: Action,
         not_found: impl Fn() -> ApiError,
-    ) -> Result<(T, Workspace)> {
-        let record = present(record, &not_found)?;
-        let workspace = present(self.api.store().workspace(workspace_of(&record)).await, &not_found)?;
-        let visible = self.user.access(&workspace).allows(Action::Read);
-        if visible { Ok((record, workspace)) } else { Err(not_found()) }
+    ) -> Result<Workspace> {
+        let workspace = present(self.api.store().workspace(workspace).await, &not_found)?;
+        self.allowed(workspace, action, not_found).await
+    }
+
+    /// Whoever may see the workspace is told that it takes more; for everybody else there is nothing.
+    async fn allowed(
+        &self,
+        workspace: Workspace,
+        action: Action,
+        not_found: impl Fn() -> ApiError,
+    ) -> Result<Workspace> {
+        let access = self.user.access(&workspace);
+        if access.allows(action) {
+            Ok(workspace)
+        } else if access.allows(Action::Read) {
+            self.workspace_for(workspace.id, action).await
+        } else {
+            Err(not_found())
+        }
     }
 
     /// The workspaces that the user may see, also those that were taken out of the config file.
@@ -145,6 +148,22 @@ impl Reader {
     async fn queue_of(&self, runs: &[Run]) -> Result<OrgQueue> {
         let any = runs.iter().any(|run| run::waits(run.state));
         Ok(if any { self.queue().await?.0 } else { OrgQueue::default() })
+    }
+
+    /// The outputs in the state's file.
+    pub(crate) async fn outputs(&self, version: &StateVersion) -> Result<Vec<StateOutput>> {
+        let bytes = self.api.store().blobs().read(version.digest).await?;
+        content::parsed(move || state_outputs(&bytes)).await
+    }
+
+    pub(crate) fn state_version_resource(
+        &self,
+        version: &StateVersion,
+        outputs: Option<&[StateOutput]>,
+    ) -> wire::StateVersion {
+        // clients send their token there
+        let download_url = self.api.url(&format!("/api/v2/state-versions/{}/download", version.id));
+        state_version::resource(version, outputs, &download_url)
     }
 
     /// The document of one run, with its journal.
@@ -299,14 +318,14 @@ impl Reader {
         if (include.has("current_state_version") || include.has("outputs"))
             && let Some(state) = self.api.store().current_state(workspace.id).await?
         {
-            let outputs = super::states::outputs(&self.api, &state).await?;
+            let outputs = self.outputs(&state).await?;
             if include.has("outputs") {
                 outputs
                     .iter()
                     .for_each(|output| included.add(&state_version::listed_output(state.id, output)));
             }
             if include.has("current_state_version") {
-                included.add(&super::states::resource(&self.api, &state, Some(&outputs)));
+                included.add(&self.state_version_resource(&state, Some(&outputs)));
             }
         }
         Ok(())
