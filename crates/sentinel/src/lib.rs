@@ -125,7 +125,7 @@ mod testing;
 mod value;
 
 pub use compile::{Unit, compile};
-pub use config::{Config, EnforcementLevel, ImportConfig, Mock, PolicyConfig, check_hcl};
+pub use config::{Config, EnforcementLevel, ImportConfig, Mock, PolicyConfig};
 pub use error::{Error, ErrorKind, Limit, Place};
 pub use eval::{Environment, RuleTrace, Trace};
 pub use files::{DirFiles, Files, LocalFiles, normalize};

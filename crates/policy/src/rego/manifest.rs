@@ -2,16 +2,15 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use hcl_edit::{
-    Span,
-    expr::Expression,
-    structure::{Attribute, Block, Body, Structure},
-};
+use hcl_reader::{Attribute, Block, Body, Constant};
 
-use crate::{EnforcementLevel, Mistake, Place, Policy, sentinel::mistake_of_file};
+use crate::{EnforcementLevel, Mistake, Place, Policy};
 
 /// The file's name.
 pub(super) const FILE: &str = "policies.hcl";
+
+/// The bytes of a manifest.
+const MAX_BYTES: usize = 1 << 20;
 
 const POLICY_ARGUMENTS: &[&str] = &["query", "enforcement_level", "description"];
 
@@ -56,20 +55,19 @@ pub(super) struct Manifest {
 /// Reads the manifest as far as it can be read, with every mistake in it.
 pub(super) fn read(name: &str, text: &str) -> (Manifest, Vec<Mistake>) {
     let mut reader = Reader { name, text, mistakes: Vec::new() };
-    // the daemon looks at sets too, and must not be held up by what somebody wrote into one
-    if let Err(error) = ::sentinel::check_hcl(name, text) {
-        return (Manifest::default(), vec![mistake_of_file(name, &error)]);
-    }
-    let manifest = match hcl_edit::parser::parse_body(text) {
-        Ok(body) => reader.manifest(&body),
-        Err(error) => {
-            let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-            let at = error.location();
-            let place = Place { line: count(at.line()), column: count(at.column()) };
-            reader.mistakes.push(Mistake::at(name, text, place, error.message()));
-            Manifest::default()
+    let (manifest, duplicates) = match hcl_reader::parse(text, MAX_BYTES) {
+        Ok(document) => (reader.manifest(&document.body), document.duplicates),
+        Err(broken) => {
+            let kind = broken.error.kind;
+            reader.mistake(Some(broken.error.span), kind.to_string(), kind.help());
+            (Manifest::default(), broken.duplicates)
         }
     };
+    for twice in duplicates {
+        let first = Place::at(text, twice.first.start);
+        let message = format!("{} is already set on line {}", twice.name, first.line);
+        reader.mistake(Some(twice.again), message, "remove one of them");
+    }
     (manifest, reader.mistakes)
 }
 
@@ -84,46 +82,41 @@ impl Reader<'_> {
         self.mistakes.push(Mistake::at_span(self.name, self.text, span, message).help(help));
     }
 
-    fn manifest(&mut self, body: &Body) -> Manifest {
+    fn manifest(&mut self, body: &Body<'_>) -> Manifest {
         let mut manifest = Manifest::default();
         let mut seen: HashMap<String, Place> = HashMap::new();
         let mut blocks = 0;
-        for structure in body {
-            match structure {
-                Structure::Attribute(attribute) if attribute.key.as_str() == "rego_version" => {
-                    manifest.version = self.version(attribute);
-                }
-                Structure::Attribute(attribute) => {
-                    let name = attribute.key.as_str();
-                    self.mistake(
-                        attribute.key.span(),
-                        format!("unknown argument {name}"),
-                        "a policy set has policy blocks and, if need be, a rego_version",
-                    );
-                }
-                Structure::Block(block) if block.ident.as_str() == "policy" => {
-                    blocks += 1;
-                    let Some(entry) = self.policy(block) else { continue };
-                    let span = block.labels.first().and_then(Span::span).or_else(|| block.ident.span());
-                    let place = Place::at(self.text, span.as_ref().map_or(0, |span| span.start));
-                    let name = &entry.policy.name;
-                    if let Some(first) = seen.get(name) {
-                        let message = format!("policy \"{name}\" is already defined on line {}", first.line);
-                        self.mistake(span, message, "give each policy of a set its own name");
-                        continue;
-                    }
-                    seen.insert(name.clone(), place);
-                    manifest.entries.push(entry);
-                }
-                Structure::Block(block) => {
-                    let name = block.ident.as_str();
-                    self.mistake(
-                        block.ident.span(),
-                        format!("unknown block {name}"),
-                        "write policy \"NAME\" { query = \"data.PACKAGE.RULE\" }",
-                    );
-                }
+        for attribute in once(body) {
+            if attribute.name.as_str() == "rego_version" {
+                manifest.version = self.version(attribute);
+                continue;
             }
+            self.mistake(
+                Some(attribute.name.span.clone()),
+                format!("unknown argument {}", attribute.name.as_str()),
+                "a policy set has policy blocks and, if need be, a rego_version",
+            );
+        }
+        for block in &body.blocks {
+            if block.kind.as_str() != "policy" {
+                self.mistake(
+                    Some(block.kind.span.clone()),
+                    format!("unknown block {}", block.kind.as_str()),
+                    "write policy \"NAME\" { query = \"data.PACKAGE.RULE\" }",
+                );
+                continue;
+            }
+            blocks += 1;
+            let Some(entry) = self.policy(block) else { continue };
+            let span = block.labels.first().unwrap_or(&block.kind).span.clone();
+            let name = &entry.policy.name;
+            if let Some(first) = seen.get(name) {
+                let message = format!("policy \"{name}\" is already defined on line {}", first.line);
+                self.mistake(Some(span), message, "give each policy of a set its own name");
+                continue;
+            }
+            seen.insert(name.clone(), Place::at(self.text, span.start));
+            manifest.entries.push(entry);
         }
         if blocks == 0 {
             // a set that checks nothing would pass everything
@@ -136,7 +129,7 @@ impl Reader<'_> {
         manifest
     }
 
-    fn version(&mut self, attribute: &Attribute) -> Option<RegoVersion> {
+    fn version(&mut self, attribute: &Attribute<'_>) -> Option<RegoVersion> {
         let (word, span) = self.string(attribute)?;
         match word.as_str() {
             "v0" => Some(RegoVersion::V0),
@@ -152,17 +145,16 @@ impl Reader<'_> {
         }
     }
 
-    fn policy(&mut self, block: &Block) -> Option<Entry> {
+    fn policy(&mut self, block: &Block<'_>) -> Option<Entry> {
         let name = match block.labels.as_slice() {
             [label] if !label.as_str().trim().is_empty() => Some(label.as_str().to_owned()),
             [label] => {
-                self.mistake(label.span(), "the policy's name is empty", "write policy \"NAME\"");
+                self.mistake(Some(label.span.clone()), "the policy's name is empty", "write policy \"NAME\"");
                 None
             }
             labels => {
-                let span = labels.get(1).and_then(Span::span).or_else(|| block.ident.span());
                 self.mistake(
-                    span,
+                    Some(labels.get(1).unwrap_or(&block.kind).span.clone()),
                     format!("a policy has one name, not {}", labels.len()),
                     "write policy \"NAME\"",
                 );
@@ -170,25 +162,21 @@ impl Reader<'_> {
             }
         };
         let (mut query, mut level, mut description) = (None, Some(EnforcementLevel::default()), None);
-        for structure in &block.body {
-            let attribute = match structure {
-                Structure::Attribute(attribute) => attribute,
-                Structure::Block(inner) => {
-                    let message = format!("unknown block {}", inner.ident.as_str());
-                    self.mistake(inner.ident.span(), message, known_arguments());
-                    continue;
-                }
-            };
-            match attribute.key.as_str() {
+        for attribute in once(&block.body) {
+            match attribute.name.as_str() {
                 "query" => query = Some(self.query(attribute)),
                 "enforcement_level" => level = self.level(attribute),
                 "description" => description = self.string(attribute).map(|(text, _)| text),
-                other => self.unknown_argument(other, attribute.key.span()),
+                other => self.unknown_argument(other, Some(attribute.name.span.clone())),
             }
+        }
+        for inner in &block.body.blocks {
+            let message = format!("unknown block {}", inner.kind.as_str());
+            self.mistake(Some(inner.kind.span.clone()), message, known_arguments());
         }
         if query.is_none() {
             self.mistake(
-                block.ident.span(),
+                Some(block.kind.span.clone()),
                 "the policy has no query",
                 "add query = \"data.PACKAGE.RULE\" with the rule that gives the set of violations",
             );
@@ -198,7 +186,7 @@ impl Reader<'_> {
         Some(Entry { policy: Policy { name: name?, level: level?, description }, rule, query, span })
     }
 
-    fn query(&mut self, attribute: &Attribute) -> Option<(String, Option<Range<usize>>)> {
+    fn query(&mut self, attribute: &Attribute<'_>) -> Option<(String, Option<Range<usize>>)> {
         let (query, span) = self.string(attribute)?;
         let query = query.trim();
         if query.is_empty() {
@@ -208,7 +196,7 @@ impl Reader<'_> {
         Some((query.to_owned(), span))
     }
 
-    fn level(&mut self, attribute: &Attribute) -> Option<EnforcementLevel> {
+    fn level(&mut self, attribute: &Attribute<'_>) -> Option<EnforcementLevel> {
         let (word, span) = self.string(attribute)?;
         match word.parse::<EnforcementLevel>() {
             Ok(level) => Some(level),
@@ -232,23 +220,22 @@ impl Reader<'_> {
     }
 
     /// The value of an attribute that has to be a string without interpolation.
-    fn string(&mut self, attribute: &Attribute) -> Option<(String, Option<Range<usize>>)> {
-        let span = attribute.value.span();
-        match &attribute.value {
-            Expression::String(text) => return Some((text.value().clone(), span)),
-            Expression::HeredocTemplate(heredoc) => {
-                let lines: Option<String> =
-                    heredoc.template.iter().map(|part| part.as_literal().map(|l| l.as_str())).collect();
-                if let Some(text) = lines {
-                    return Some((text.trim().to_owned(), span));
-                }
-            }
-            _ => {}
+    fn string(&mut self, attribute: &Attribute<'_>) -> Option<(String, Option<Range<usize>>)> {
+        let span = Some(attribute.value.span.clone());
+        if let Ok(Constant::String(text)) = attribute.value.constant() {
+            let is_heredoc =
+                self.text.get(attribute.value.span.clone()).is_some_and(|text| text.starts_with("<<"));
+            return Some((if is_heredoc { text.trim() } else { text }.to_owned(), span));
         }
-        let name = attribute.key.as_str();
+        let name = attribute.name.as_str();
         self.mistake(span, format!("{name} is not a plain string"), format!("write {name} = \"…\""));
         None
     }
+}
+
+/// The attributes of a body; of two of one name the first, since the other is a mistake anyhow.
+fn once<'b, 't>(body: &'b Body<'t>) -> impl Iterator<Item = &'b Attribute<'t>> {
+    body.attributes.iter().filter(|attribute| !attribute.repeated)
 }
 
 /// The path of the rule that a query names. The form without `data.`, which policies made through the API of
@@ -347,14 +334,24 @@ policy "g" {
     }
 
     #[test]
+    fn an_argument_that_is_set_twice_is_a_mistake_at_its_second_place() {
+        let (_, mistakes) = read(FILE, "policy \"a\" {\n  query = \"data.a.b\"\n  query = 5\n}\n");
+        assert_eq!(mistakes.len(), 1);
+        assert_eq!(mistakes[0].message, "query is already set on line 2");
+        assert_eq!(mistakes[0].place, Some(Place { line: 3, column: 3 }));
+    }
+
+    #[test]
     fn broken_hcl_and_a_set_without_policies_are_mistakes() {
         let (_, mistakes) = read(FILE, "policy \"a\" {\n  query = \n}\n");
         assert_eq!(mistakes.len(), 1);
         assert_eq!(mistakes[0].place.unwrap().line, 2);
         let endless = format!("policy \"a\" {{\n  query = {}1{}\n}}\n", "!(".repeat(60), ")".repeat(60));
         let (_, mistakes) = read(FILE, &endless);
-        assert_eq!(mistakes[0].message, "an operator cannot be used here: the value must be a constant");
+        assert_eq!(mistakes[0].message, "query is not a plain string");
         assert_eq!(mistakes[0].place, Some(Place { line: 2, column: 11 }));
+        let (_, mistakes) = read(FILE, &"policy {\n".repeat(100_000));
+        assert_eq!(mistakes[0].message, "nested more than 100 deep");
         let (_, mistakes) = read(FILE, "# nothing yet\n");
         assert_eq!(mistakes[0].message, "the set has no policy");
     }

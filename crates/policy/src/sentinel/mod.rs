@@ -23,8 +23,6 @@ use ::sentinel::{
 
 pub use self::network::{PolicyHost, fetch_source};
 use self::source::FolderFiles;
-#[cfg(feature = "rego")]
-pub(crate) use self::source::mistake_of_file;
 use crate::{
     CompiledSet, EnforcementLevel, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy,
     PolicyEngine, SetFolder, SetSettings, Verdict, set::not_read, truncate,

@@ -55,7 +55,7 @@ pub(super) fn mistake(error: &Error, folder: &SetFolder) -> Mistake {
     }
 }
 
-pub(crate) fn mistake_of_file(file: &str, error: &Error) -> Mistake {
+pub(super) fn mistake_of_file(file: &str, error: &Error) -> Mistake {
     let mistake = match error.place() {
         None => Mistake::of_file(file, error.message()),
         Some(place) => {

@@ -4,7 +4,6 @@
 
 mod blocks;
 mod json;
-mod nesting;
 mod overrides;
 pub(crate) mod plan;
 mod tree;
@@ -137,12 +136,6 @@ pub struct Config {
     pub(crate) param_blocks_at: HashMap<String, Place>,
     /// Type and labels of each block, which override files name.
     pub(crate) headers: HashSet<Vec<String>>,
-}
-
-/// Refuses HCL that a parser would need boundless time or memory for, before it is parsed: for other files of constants
-/// that people whom nobody knows may write.
-pub fn check_hcl(name: &str, text: &str) -> Result<(), Error> {
-    nesting::check(&Source::new(name, text)).map(drop)
 }
 
 impl Config {

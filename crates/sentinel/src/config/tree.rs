@@ -1,13 +1,16 @@
 //! HCL as a tree of blocks and attributes with constant values.
 
-use hcl_edit::Span as _;
-use hcl_edit::expr::{Expression, ObjectKey, UnaryOperator};
-use hcl_edit::structure::{Body, Structure};
-use hcl_edit::template::{Element, Template};
+use hcl_reader::{Body, Constant, DuplicateOf, Entry, ErrorKind, Expression};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::source::{Source, Span};
 use crate::value::{Data, Key};
+
+/// The bytes of a file.
+const MAX_BYTES: usize = 1 << 20;
+
+/// How many members an object or a block may have: blocks look for theirs one by one.
+const MAX_MEMBERS: usize = 2_000;
 
 /// A block: its type, labels, attributes and inner blocks.
 #[derive(Debug, Clone)]
@@ -26,172 +29,95 @@ impl Block {
 }
 
 pub(super) fn parse_hcl(source: &Source) -> Result<Block, Error> {
-    let text = Text::of(source)?;
-    let parse = || hcl_edit::parser::parse_body(&text.text);
-    match stacker::maybe_grow(4 << 20, 32 << 20, parse) {
-        Ok(body) => text.block(String::new(), Vec::new(), &body, Span::default()),
-        Err(error) => {
-            let place = error.location();
-            let start = text.original(offset(&text.text, place.line(), place.column()));
-            let message = error.message().lines().collect::<Vec<_>>().join("; ");
-            Err(Error::new(ErrorKind::Config, format!("the file is no HCL: {message}"))
-                .at(source, Span { start, end: start }))
-        }
+    let reader = Reader { source };
+    let document =
+        hcl_reader::parse(source.text(), MAX_BYTES).map_err(|broken| reader.refused(&broken.error))?;
+    // the reference lets the later of two equal keys of an object count, and published sets have such keys
+    if let Some(twice) = document.duplicates.iter().find(|twice| twice.of == DuplicateOf::Attribute) {
+        return Err(Error::config(format!("`{}` is set twice", twice.name)).at(source, span(&twice.again)));
     }
+    reader.block(String::new(), Vec::new(), &document.body, Span::default())
 }
 
-/// The text that the parser is given. The reference lets the later of two equal keys of an object count,
-/// and published sets have such keys; the parser refuses them, so they get a mark until the object is
-/// read.
-struct Text<'s> {
+fn span(range: &hcl_reader::Span) -> Span {
+    let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+    Span { start: offset(range.start), end: offset(range.end) }
+}
+
+struct Reader<'s> {
     source: &'s Source,
-    text: String,
-    /// Stands nowhere in the file.
-    mark: String,
-    /// Where marks were put, as offsets in the text and in the file.
-    marks: Vec<(usize, usize)>,
 }
 
-fn offset(text: &str, line: usize, column: usize) -> u32 {
-    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
-    let rest = &text[before.min(text.len())..];
-    let within: usize = rest.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
-    (before + within).min(text.len()) as u32
-}
-
-impl Text<'_> {
-    fn of(source: &Source) -> Result<Text<'_>, Error> {
-        let mut mark = "repeated_key_".to_owned();
-        while source.text().contains(&mark) {
-            mark.push('_');
-        }
-        let (mut text, mut marks) = (String::with_capacity(source.text().len()), Vec::new());
-        let mut done = 0;
-        for (number, at) in super::nesting::check(source)?.into_iter().enumerate() {
-            text.push_str(&source.text()[done..at]);
-            marks.push((text.len(), at));
-            // no two keys may be equal
-            text.push_str(&format!("{mark}{number}_"));
-            done = at;
-        }
-        text.push_str(&source.text()[done..]);
-        Ok(Text { source, text, mark, marks })
+impl Reader<'_> {
+    fn refused(&self, error: &hcl_reader::Error) -> Error {
+        let kind = error.kind;
+        let refusal = match kind {
+            ErrorKind::Precision => Error::config(kind.to_string()).note("write fewer digits, or a string"),
+            ErrorKind::TooLarge { .. }
+            | ErrorKind::TooDeep
+            | ErrorKind::NotConstant(_)
+            | ErrorKind::Key { .. } => Error::config(kind.to_string()).note(kind.help()),
+            _ => Error::config(format!("the file is no HCL: {kind}")).note(kind.help()),
+        };
+        refusal.at(self.source, span(&error.span))
     }
 
-    /// The offset in the file of an offset in the text.
-    fn original(&self, offset: u32) -> u32 {
-        let before = self.marks.partition_point(|(start, _)| *start <= offset as usize);
-        let Some((_, place)) = before.checked_sub(1).map(|last| self.marks[last]) else { return offset };
-        // as far from the end of what is between this mark and the next, or the end of the file
-        let (end, original_end) =
-            self.marks.get(before).copied().unwrap_or((self.text.len(), self.source.text().len()));
-        original_end.saturating_sub(end.saturating_sub(offset as usize)).max(place) as u32
+    fn few<'m, T>(
+        &self,
+        members: &'m [T],
+        place: impl Fn(&'m T) -> &'m hcl_reader::Span,
+    ) -> Result<(), Error> {
+        let Some(member) = members.get(MAX_MEMBERS) else { return Ok(()) };
+        let message = format!("an object or a block has at most {MAX_MEMBERS} members");
+        Err(Error::config(message).at(self.source, span(place(member))))
     }
 
-    fn span(&self, range: Option<std::ops::Range<usize>>) -> Span {
-        range.map_or_else(Span::default, |range| Span {
-            start: self.original(range.start as u32),
-            end: self.original(range.end as u32),
-        })
-    }
-
-    /// A key without its mark.
-    fn key(&self, name: &str) -> Key {
-        let unmarked = name.strip_prefix(&self.mark).and_then(|rest| rest.split_once('_'));
-        Key::from(unmarked.map_or(name, |(_, name)| name))
-    }
-
-    fn block(&self, kind: String, labels: Vec<String>, body: &Body, span: Span) -> Result<Block, Error> {
-        let mut block = Block { kind, labels, attributes: Vec::new(), blocks: Vec::new(), span };
-        for structure in body {
-            match structure {
-                Structure::Attribute(attribute) => {
-                    let span = self.span(attribute.span());
-                    let name = attribute.key.as_str().to_owned();
-                    if block.attribute(&name).is_some() {
-                        return Err(Error::config(format!("`{name}` is set twice")).at(self.source, span));
-                    }
-                    let data = self.data(&attribute.value)?;
-                    block.attributes.push((name, data, span));
-                }
-                Structure::Block(inner) => {
-                    let labels = inner.labels.iter().map(|label| label.as_str().to_owned()).collect();
-                    let span = self.span(inner.ident.span());
-                    let kind = inner.ident.as_str().to_owned();
-                    block.blocks.push(self.block(kind, labels, &inner.body, span)?);
-                }
-            }
-        }
-        Ok(block)
+    fn block(&self, kind: String, labels: Vec<String>, body: &Body<'_>, place: Span) -> Result<Block, Error> {
+        self.few(&body.attributes, |attribute| &attribute.name.span)?;
+        let attributes = body.attributes.iter().map(|attribute| {
+            let name = attribute.name.as_str().to_owned();
+            Ok((name, self.data(&attribute.value)?, span(&attribute.span())))
+        });
+        let attributes = attributes.collect::<Result<_, Error>>()?;
+        let blocks = body.blocks.iter().map(|inner| {
+            let labels = inner.labels.iter().map(|label| label.as_str().to_owned()).collect();
+            self.block(inner.kind.as_str().to_owned(), labels, &inner.body, span(&inner.kind.span))
+        });
+        Ok(Block { kind, labels, attributes, blocks: blocks.collect::<Result<_, _>>()?, span: place })
     }
 
     /// The constant value of an expression. Configuration files have no variables and no functions.
-    fn data(&self, expression: &Expression) -> Result<Data, Error> {
-        let refuse = |what: &str| {
-            Error::config(format!("{what} cannot be used here: the value must be a constant"))
-                .at(self.source, self.span(expression.span()))
-        };
-        Ok(match expression {
-            Expression::Null(_) => Data::Null,
-            Expression::Bool(value) => Data::Bool(*value.value()),
-            Expression::Number(number) => match number.value().as_i64() {
-                Some(int) => Data::Int(int),
-                None => number.value().as_f64().map_or(Data::Null, Data::Float),
-            },
-            Expression::String(text) => Data::from(text.value().as_str()),
-            Expression::Array(items) => {
+    fn data(&self, expression: &Expression<'_>) -> Result<Data, Error> {
+        Ok(match expression.constant().map_err(|error| self.refused(&error))? {
+            Constant::Null => Data::Null,
+            Constant::Bool(value) => Data::Bool(value),
+            Constant::Number(number) => exact(&number).ok_or_else(|| {
+                let kind = ErrorKind::Precision;
+                self.refused(&hcl_reader::Error { kind, span: expression.span.clone() })
+            })?,
+            Constant::String(text) => Data::from(text),
+            Constant::List(items) => {
                 Data::list(items.iter().map(|item| self.data(item)).collect::<Result<Vec<_>, _>>()?)
             }
-            Expression::Object(members) => {
-                let mut entries = Vec::new();
-                for (key, value) in members.iter() {
-                    let key = match key {
-                        ObjectKey::Ident(name) => self.key(name.as_str()),
-                        ObjectKey::Expression(Expression::Variable(name)) => self.key(name.as_str()),
-                        ObjectKey::Expression(key) => match self.data(key)? {
-                            Data::Str(text) => self.key(&text.to_text()),
-                            other => Key::from(format!("{other:?}")),
-                        },
-                    };
-                    entries.push((key, self.data(value.expr())?));
-                }
-                Data::map(entries)
+            Constant::Map(entries) => {
+                self.few(entries, |entry| &entry.key.span)?;
+                Data::map(entries.iter().map(|entry| self.entry(entry)).collect::<Result<Vec<_>, _>>()?)
             }
-            Expression::Parenthesis(inner) => self.data(inner.inner())?,
-            Expression::UnaryOp(operation) => {
-                match (operation.operator.value(), self.data(&operation.expr)?) {
-                    (UnaryOperator::Neg, Data::Int(value)) => Data::Int(-value),
-                    (UnaryOperator::Neg, Data::Float(value)) => Data::Float(-value),
-                    _ => return Err(refuse("an operator")),
-                }
-            }
-            Expression::StringTemplate(template) => {
-                let mut text = String::new();
-                for element in template.iter() {
-                    match element {
-                        Element::Literal(literal) => text.push_str(literal.value()),
-                        _ => return Err(refuse("an interpolation")),
-                    }
-                }
-                Data::from(text)
-            }
-            Expression::HeredocTemplate(heredoc) => {
-                heredoc_text(&heredoc.template).ok_or_else(|| refuse("an interpolation"))?
-            }
-            Expression::Variable(_) => return Err(refuse("a variable")),
-            Expression::FuncCall(_) => return Err(refuse("a function")),
-            _ => return Err(refuse("this expression")),
         })
+    }
+
+    fn entry(&self, entry: &Entry<'_>) -> Result<(Key, Data), Error> {
+        let key = entry.key.key().map_err(|error| self.refused(&error))?;
+        Ok((Key::from(&*key), self.data(&entry.value)?))
     }
 }
 
-fn heredoc_text(template: &Template) -> Option<Data> {
-    let mut text = String::new();
-    for element in template.iter() {
-        match element {
-            Element::Literal(literal) => text.push_str(literal.value()),
-            _ => return None,
-        }
+/// The number as the language has it; of integers beyond its own it has those that are floats.
+fn exact(number: &serde_json::Number) -> Option<Data> {
+    if let Some(integer) = number.as_i64() {
+        return Some(Data::Int(integer));
     }
-    Some(Data::from(text))
+    let float = number.as_f64()?;
+    let is_exact = number.as_u64().is_none_or(|integer| float as u128 == u128::from(integer));
+    is_exact.then_some(Data::Float(float))
 }

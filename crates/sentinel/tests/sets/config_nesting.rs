@@ -21,18 +21,18 @@ fn a_file_that_is_nested_without_end_is_refused() {
     assert!(Config::parse("s.hcl", &conditions).is_err());
 }
 
-/// The parser takes twice as long for each: thirty would take longer than anybody waits.
+/// A parser of expressions may take twice as long for each.
 #[test]
-fn brackets_behind_operators_are_refused_before_they_are_parsed() {
+fn operators_are_refused_however_many_brackets_stand_behind_them() {
     for operator in ["/", "-", " - ", "==", " && ", "+", "*", " - /* x */ "] {
-        for opening in ["(", "[", "{a="] {
-            let text = format!("p = {}a!*", format!("1{operator}2{operator}{opening}").repeat(30));
-            let error = Config::parse("s.hcl", &text).unwrap_err();
-            assert!(
-                error.message().contains("an operator cannot be used here"),
-                "{text}: {}",
-                error.message()
-            );
+        for (opening, closing) in [("(", ")"), ("[", "]"), ("{a=", "}")] {
+            let opened = format!("1{operator}2{operator}{opening}").repeat(1_000);
+            let error =
+                Config::parse("s.hcl", &format!("p = {opened}a{}", closing.repeat(1_000))).unwrap_err();
+            assert_eq!(error.message(), "an operator cannot be used here: the value must be a constant");
+            assert_eq!(error.place().unwrap().position.column, 5);
+            let error = Config::parse("s.hcl", &format!("p = {opened}a!*")).unwrap_err();
+            assert!(error.message().contains("is not closed"), "{opened}: {}", error.message());
         }
     }
 }
@@ -84,6 +84,26 @@ fn of_two_equal_keys_of_an_object_the_later_one_counts() {
         r#"[{"a": {"b": 2}, "c": {"b": 3}}, {"a": "a = 1, a = 2", "d": " a = 1\n a = 2\n"}]"#
     );
     assert!(Config::parse("s.hcl", "param \"p\" {\n value = 1\n value = 2\n}").is_err());
+}
+
+#[test]
+fn a_number_is_exact_or_refused() {
+    for (text, expected) in [
+        ("9223372036854775807", Data::Int(i64::MAX)),
+        ("-9223372036854775808", Data::Int(i64::MIN)),
+        ("9223372036854775808", Data::Float(9_223_372_036_854_775_808.0)),
+        ("1.50", Data::Float(1.5)),
+        ("0.1", Data::Float(0.1)),
+        ("1e3", Data::Int(1000)),
+    ] {
+        assert_eq!(value_of(text), expected, "{text}");
+    }
+    for text in
+        ["9223372036854775809", "18446744073709551615", "12345678901234567890123", "0.12345678901234567891"]
+    {
+        let error = Config::parse("s.hcl", &format!("param \"p\" {{\n  value = [{text}]\n}}")).unwrap_err();
+        assert_eq!(error.to_string(), "s.hcl:2:12: this number has more digits than can be kept", "{text}");
+    }
 }
 
 #[test]
