@@ -3,7 +3,6 @@
 //! A wrong guess loses a state or puts it where it does not belong, so there is none: what cannot be read, and could
 //! name a backend, is refused. Every other mistake is left to `terraform init`, which says more about it.
 
-mod blocks;
 mod json;
 mod native;
 

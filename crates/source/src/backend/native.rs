@@ -1,54 +1,48 @@
 //! What a `.tf` file says of the state.
+//!
+//! Only its `terraform` blocks are read, so that nothing that the reader may not know, somewhere in a large file, can
+//! keep the backend from being found.
 
-use hcl_edit::expr::Expression;
-use hcl_edit::parser::parse_body;
-use hcl_edit::structure::{Block, Body};
-use hcl_edit::template::Element;
+use hcl_reader::{Block, Body, DuplicateOf, Expression, Fragment, Kind, Part, cut_blocks, parse, position};
 
-use super::blocks::{TerraformBlock, terraform_blocks};
 use super::{Named, Unclear, could_name_one};
-
-/// The parser calls itself for what lies in each other; a `terraform` block needs six levels.
-const MAX_DEPTH: usize = 64;
 
 pub(super) fn read(text: &str) -> Result<Vec<Named>, Unclear> {
     let mut named = Vec::new();
-    for block in terraform_blocks(text.strip_prefix('\u{feff}').unwrap_or(text)) {
-        named.extend(in_block(block)?);
+    for block in cut_blocks(text, "terraform") {
+        named.extend(in_block(text, block)?);
     }
     Ok(named)
 }
 
-fn in_block(block: TerraformBlock<'_>) -> Result<Vec<Named>, Unclear> {
-    let unclear = |line: usize, reason: String| match could_name_one(block.text) {
-        true => Err(Unclear { line: block.line + line, reason }),
-        false => Ok(Vec::new()),
-    };
-    if block.depth > MAX_DEPTH {
-        return unclear(0, "its brackets lie too deep in each other".to_owned());
-    }
-    let body = match parse_body(block.text) {
-        Ok(body) => body,
-        Err(error) => {
-            return unclear(
-                error.location().line().saturating_sub(1),
-                error.message().trim().replace('\n', ", "),
-            );
+fn in_block(text: &str, Fragment { text: block, start }: Fragment<'_>) -> Result<Vec<Named>, Unclear> {
+    let unclear = |at: usize, reason| Unclear { line: position(text, start + at).line, reason };
+    match body(block) {
+        Ok(body) => {
+            let inner = body.blocks.iter().flat_map(|terraform| &terraform.body.blocks);
+            let found: Result<_, String> = inner.filter_map(|inner| named(inner).transpose()).collect();
+            found.map_err(|reason| unclear(0, reason))
         }
-    };
-    body.get_blocks("terraform")
-        .flat_map(|terraform| terraform.body.blocks())
-        .filter_map(|inner| named(inner).transpose())
-        .collect::<Result<_, _>>()
-        .map_err(|reason| Unclear { line: block.line, reason })
+        Err((at, reason)) if could_name_one(block) => Err(unclear(at, reason)),
+        Err(_) => Ok(Vec::new()),
+    }
 }
 
-fn named(block: &Block) -> Result<Option<Named>, String> {
-    if block.has_ident("cloud") {
-        return Ok(Some(Named::Cloud));
+/// What the block says, if terraform would read it too; or else where and why not.
+fn body(block: &str) -> Result<Body<'_>, (usize, String)> {
+    let document =
+        parse(block, block.len()).map_err(|broken| (broken.error.span.start, broken.error.to_string()))?;
+    match document.duplicates.iter().find(|twice| twice.of == DuplicateOf::Attribute) {
+        Some(twice) => Err((twice.again.start, format!("`{}` is set twice", twice.name))),
+        None => Ok(document.body),
     }
-    if !block.has_ident("backend") {
-        return Ok(None);
+}
+
+fn named(block: &Block<'_>) -> Result<Option<Named>, String> {
+    match block.kind.as_str() {
+        "cloud" => return Ok(Some(Named::Cloud)),
+        "backend" => {}
+        _ => return Ok(None),
     }
     Ok(match block.labels.first().map(|label| label.as_str()) {
         Some("local") if !is_absolute(&block.body)? => Some(Named::LocalInside),
@@ -57,18 +51,17 @@ fn named(block: &Block) -> Result<Option<Named>, String> {
     })
 }
 
-fn is_absolute(local: &Body) -> Result<bool, String> {
-    local.get_attribute("path").map_or(Ok(false), |path| begins_with_slash(&path.value))
+fn is_absolute(local: &Body<'_>) -> Result<bool, String> {
+    local.attribute("path").map_or(Ok(false), |path| begins_with_slash(&path.value))
 }
 
 /// Whatever comes after its beginning does not change where a path leads.
-fn begins_with_slash(path: &Expression) -> Result<bool, String> {
-    match path {
-        Expression::Null(_) | Expression::Bool(_) | Expression::Number(_) => Ok(false),
-        Expression::String(path) => Ok(path.starts_with('/')),
-        Expression::Parenthesis(inner) => begins_with_slash(inner.inner()),
-        Expression::StringTemplate(template) => match template.iter().next() {
-            Some(Element::Literal(beginning)) => Ok(beginning.starts_with('/')),
+fn begins_with_slash(path: &Expression<'_>) -> Result<bool, String> {
+    match &path.kind {
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) => Ok(false),
+        Kind::String(path) => Ok(path.starts_with('/')),
+        Kind::Template(parts) => match parts.first() {
+            Some(Part::Text(beginning)) => Ok(beginning.starts_with('/')),
             _ => Err(super::PLAIN_PATH.to_owned()),
         },
         _ => Err(super::PLAIN_PATH.to_owned()),

@@ -40,6 +40,14 @@ fn the_native_syntax_is_read_as_terraform_reads_it() {
         ("terraform {\n  backend \"local\" {\n    path = \"/srv/x\"\n  }\n}\n", backend("local")),
         ("terraform {\n  backend \"local\" {\n    path = (\"\\u002fsrv\")\n  }\n}\n", backend("local")),
         ("terraform {\n  backend \"local\" {\n    path = \"/srv/${\"x\"}\"\n  }\n}\n", backend("local")),
+        (
+            "terraform {\n  required_providers {\n    a = { source = \"x\", source = \"y\" }\n  }\n  backend \"s3\" {}\n}\n",
+            backend("s3"),
+        ),
+        (
+            "terraform {\n  required_version = \">= ${1 + 1}\"\n  experiments = [a.b, c[0]]\n  backend \"s3\" {}\n}\n",
+            backend("s3"),
+        ),
         // spread over blocks
         ("terraform {\n  required_version = \"1\"\n}\nterraform {\n  backend \"s3\" {}\n}\n", backend("s3")),
         // things that look like it
@@ -205,7 +213,9 @@ fn what_could_name_a_backend_and_cannot_be_read_is_refused_with_its_place() {
         }
     }
     let deep = format!("terraform {{\n  backend \"s3\" {{}}\n  x = {}\n}}\n", "(".repeat(100_000));
-    assert!(matches!(of(&[("main.tf", &deep)]), Err(Error::Backend { line: 1, .. })));
+    assert!(matches!(of(&[("main.tf", &deep)]), Err(Error::Backend { line: 3, .. })));
+    let twice = "terraform {\n  backend \"local\" {\n    path = \"x\"\n    path = \"/x\"\n  }\n}\n";
+    assert!(matches!(of(&[("main.tf", twice)]), Err(Error::Backend { line: 4, .. })));
 }
 
 #[test]
@@ -224,71 +234,4 @@ fn what_cannot_name_a_backend_and_cannot_be_read_is_left_to_terraform() {
     let s3 = "terraform {\n  backend \"s3\" {}\n}\n";
     assert_eq!(of(&[("a.tf", "locals {{{ x = \"\n"), ("b.tf", s3)]).unwrap(), backend("s3"));
     assert_eq!(of(&[("a.tf", &format!("locals {{\n  x = = 1\n}}\n{s3}"))]).unwrap(), backend("s3"));
-}
-
-mod scanner {
-    use hcl_edit::parser::parse_body;
-    use proptest::prelude::*;
-
-    use super::super::blocks::terraform_blocks;
-
-    /// Expressions that nest in each other in every way that has brackets or quotes.
-    fn expression() -> impl Strategy<Value = String> {
-        let leaf = prop_oneof![
-            Just("1".to_owned()),
-            Just("a.b".to_owned()),
-            "[a-z {}#/$%<-]{0,6}"
-                .prop_map(|text| { format!("\"{}\"", text.replace("${", "$${").replace("%{", "%%{")) }),
-        ];
-        leaf.prop_recursive(5, 24, 3, |inner| {
-            prop_oneof![
-                inner.clone().prop_map(|inner| format!("\"x${{{inner}}}}}\"")),
-                inner.clone().prop_map(|inner| format!("[{inner}, # ]\n {inner}]")),
-                inner.clone().prop_map(|inner| format!("{{ a = {inner} }}")),
-                inner.clone().prop_map(|inner| format!("f({inner})")),
-                inner.prop_map(|inner| format!("/* }} */ ({inner})")),
-            ]
-        })
-    }
-
-    fn structure() -> impl Strategy<Value = String> {
-        prop_oneof![
-            expression().prop_map(|expression| format!("x = {expression}\n")),
-            expression()
-                .prop_map(|expression| format!("locals {{\n  x = {expression}\n  terraform {{\n  }}\n}}\n")),
-            expression().prop_map(|expression| format!("terraform {{\n  y = {expression}\n}}\n")),
-            "[a-z{}\" ]{0,8}".prop_map(|text| format!("x = <<EOT\n {text}\nEOT\n")),
-            "[a-z{}\" ]{0,8}".prop_map(|text| format!("# {text}\n")),
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn finds_the_blocks_that_a_parser_of_the_whole_file_finds(
-            structures in prop::collection::vec(structure(), 0..6),
-        ) {
-            let text = structures.concat();
-            // attributes of one name are no matter here
-            let mut number = 0;
-            let text: String = text.split_inclusive('\n').map(|line| match line.strip_prefix("x = ") {
-                Some(rest) => { number += 1; format!("x{number} = {rest}") }
-                None => line.to_owned(),
-            }).collect();
-            let parsed = parse_body(&text);
-            prop_assume!(parsed.is_ok());
-            let expected: Vec<String> =
-                parsed.unwrap().get_blocks("terraform").map(|block| block.body.to_string()).collect();
-            let found: Vec<String> = terraform_blocks(&text)
-                .into_iter()
-                .map(|block| parse_body(block.text).unwrap().get_blocks("terraform").next().unwrap().body.to_string())
-                .collect();
-            prop_assert_eq!(found, expected);
-        }
-
-        #[test]
-        fn ends_on_any_text(text in "[a-z{}()\\[\\]\"$%<#/*\\\\\n\r -]{0,60}", unicode in ".{0,40}") {
-            terraform_blocks(&text);
-            terraform_blocks(&format!("terraform {{\n{text}{unicode}"));
-        }
-    }
 }
