@@ -12,6 +12,9 @@ pub(super) const FILE: &str = "policies.hcl";
 /// The bytes of a manifest.
 const MAX_BYTES: usize = 1 << 20;
 
+/// How many mistakes are told: each has the text of its line, and a file of one line may have as many as bytes.
+const MAX_MISTAKES: usize = 50;
+
 const POLICY_ARGUMENTS: &[&str] = &["query", "enforcement_level", "description"];
 
 /// The version of the Rego language.
@@ -54,7 +57,7 @@ pub(super) struct Manifest {
 
 /// Reads the manifest as far as it can be read, with every mistake in it.
 pub(super) fn read(name: &str, text: &str) -> (Manifest, Vec<Mistake>) {
-    let mut reader = Reader { name, text, mistakes: Vec::new() };
+    let mut reader = Reader { name, text, mistakes: Vec::new(), untold: 0 };
     let (manifest, duplicates) = match hcl_reader::parse(text, MAX_BYTES) {
         Ok(document) => (reader.manifest(&document.body), document.duplicates),
         Err(broken) => {
@@ -64,9 +67,13 @@ pub(super) fn read(name: &str, text: &str) -> (Manifest, Vec<Mistake>) {
         }
     };
     for twice in duplicates {
-        let first = Place::at(text, twice.first.start);
-        let message = format!("{} is already set on line {}", twice.name, first.line);
-        reader.mistake(Some(twice.again), message, "remove one of them");
+        let message = || format!("{} is already set on line {}", twice.name, line(text, &twice.first));
+        reader.mistake_with(Some(twice.again.clone()), message, "remove one of them");
+    }
+    if reader.untold > 0 {
+        let all = reader.mistakes.len() + reader.untold;
+        let message = format!("the file has {all} mistakes, of which {} are told", reader.mistakes.len());
+        reader.mistakes.push(Mistake::of_file(name, message).help("mend those first"));
     }
     (manifest, reader.mistakes)
 }
@@ -75,16 +82,32 @@ struct Reader<'a> {
     name: &'a str,
     text: &'a str,
     mistakes: Vec<Mistake>,
+    /// How many more there are.
+    untold: usize,
 }
 
 impl Reader<'_> {
     fn mistake(&mut self, span: Option<Range<usize>>, message: impl Into<String>, help: impl Into<String>) {
-        self.mistakes.push(Mistake::at_span(self.name, self.text, span, message).help(help));
+        self.mistake_with(span, || message.into(), help);
+    }
+
+    /// As [`mistake`](Self::mistake), with a message that is made if it is told.
+    fn mistake_with(
+        &mut self,
+        span: Option<Range<usize>>,
+        message: impl FnOnce() -> String,
+        help: impl Into<String>,
+    ) {
+        if self.mistakes.len() == MAX_MISTAKES {
+            self.untold += 1;
+            return;
+        }
+        self.mistakes.push(Mistake::at_span(self.name, self.text, span, message()).help(help));
     }
 
     fn manifest(&mut self, body: &Body<'_>) -> Manifest {
         let mut manifest = Manifest::default();
-        let mut seen: HashMap<String, Place> = HashMap::new();
+        let mut seen: HashMap<String, Range<usize>> = HashMap::new();
         let mut blocks = 0;
         for attribute in once(body) {
             if attribute.name.as_str() == "rego_version" {
@@ -111,11 +134,13 @@ impl Reader<'_> {
             let span = block.labels.first().unwrap_or(&block.kind).span.clone();
             let name = &entry.policy.name;
             if let Some(first) = seen.get(name) {
-                let message = format!("policy \"{name}\" is already defined on line {}", first.line);
-                self.mistake(Some(span), message, "give each policy of a set its own name");
+                let text = self.text;
+                let message =
+                    || format!("policy \"{name}\" is already defined on line {}", line(text, first));
+                self.mistake_with(Some(span), message, "give each policy of a set its own name");
                 continue;
             }
-            seen.insert(name.clone(), Place::at(self.text, span.start));
+            seen.insert(name.clone(), span);
             manifest.entries.push(entry);
         }
         if blocks == 0 {
@@ -233,6 +258,11 @@ impl Reader<'_> {
     }
 }
 
+/// The line of a place. Reads the text up to there.
+fn line(text: &str, span: &Range<usize>) -> u32 {
+    Place::at(text, span.start).line
+}
+
 /// The attributes of a body; of two of one name the first, since the other is a mistake anyhow.
 fn once<'b, 't>(body: &'b Body<'t>) -> impl Iterator<Item = &'b Attribute<'t>> {
     body.attributes.iter().filter(|attribute| !attribute.repeated)
@@ -339,6 +369,24 @@ policy "g" {
         assert_eq!(mistakes.len(), 1);
         assert_eq!(mistakes[0].message, "query is already set on line 2");
         assert_eq!(mistakes[0].place, Some(Place { line: 3, column: 3 }));
+    }
+
+    #[test]
+    fn of_more_mistakes_than_anybody_reads_some_are_told_and_all_are_counted() {
+        let long_line = format!("x = {{ {} }}", "a = 1, ".repeat(100_000));
+        for (text, all) in [
+            // the name, the set that has no policy, and the keys but one
+            (long_line, 100_001),
+            ("x {}\n".repeat(100_000), 100_001),
+            ("x = 1\n".repeat(100_000), 100_001),
+            ("policy \"a\" { query = \"a\" }\n".repeat(30_000), 29_999),
+        ] {
+            let (_, mistakes) = read(FILE, &text);
+            assert_eq!(mistakes.len(), MAX_MISTAKES + 1);
+            let last = &mistakes[MAX_MISTAKES];
+            assert_eq!(last.message, format!("the file has {all} mistakes, of which 50 are told"));
+            assert_eq!(last.place, None);
+        }
     }
 
     #[test]
