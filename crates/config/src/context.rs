@@ -1,6 +1,5 @@
 //! What a decoder carries along: where findings go, and what a name may refer to.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,9 +9,9 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, Related, Severity};
 use crate::host::Host;
 use crate::node::Node;
 use crate::source::{DefinedAt, SourceFile};
+use crate::spans::Spans;
 
-/// Byte offsets in the file.
-pub(crate) type Span = Range<usize>;
+pub(crate) use hcl_reader::Span;
 
 /// A finding on its way into [`Context::report`].
 #[derive(Debug)]
@@ -94,27 +93,13 @@ pub(crate) struct Context<'a> {
     pub(crate) names: Registry,
     source: SourceFile,
     issues: Vec<Issue>,
-    hidden: Vec<Span>,
-    set_aside: Vec<Span>,
-    unused_prefix: String,
+    hidden: Spans,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(host: &'a dyn Host, base: &'a Path, source: SourceFile) -> Self {
-        let mut unused_prefix = "value_".to_owned();
-        while source.text().contains(&unused_prefix) {
-            unused_prefix.push('_');
-        }
-        Self {
-            host,
-            base,
-            names: Registry::default(),
-            source,
-            issues: Vec::new(),
-            hidden: Vec::new(),
-            set_aside: Vec::new(),
-            unused_prefix,
-        }
+        let (names, hidden) = (Registry::default(), Spans::default());
+        Self { host, base, names, source, issues: Vec::new(), hidden }
     }
 
     pub(crate) fn report(&mut self, issue: Issue) {
@@ -123,25 +108,16 @@ impl<'a> Context<'a> {
 
     /// Nothing of the span may be shown.
     pub(crate) fn hide(&mut self, span: &Span) {
-        self.hidden.push(span.clone());
+        self.hidden.add(span);
     }
 
     pub(crate) fn is_hidden(&self, span: &Span) -> bool {
-        self.hidden.iter().any(|hidden| hidden.start < span.end && span.start < hidden.end)
+        self.hidden.touch(span)
     }
 
     /// The value as it is written, if a message may quote it.
     pub(crate) fn quotable(&self, node: &Node) -> Option<&str> {
         (node.literal && !self.is_hidden(&node.span)).then(|| self.text(&node.span))
-    }
-
-    /// The attribute or key there is not to be read: its name stands there twice, and that has been reported.
-    pub(crate) fn set_aside(&mut self, key: &Span) {
-        self.set_aside.push(key.clone());
-    }
-
-    pub(crate) fn is_set_aside(&self, key: &Span) -> bool {
-        self.set_aside.contains(key)
     }
 
     /// What stands there.
@@ -153,14 +129,9 @@ impl<'a> Context<'a> {
         DefinedAt(self.source.locate(span))
     }
 
-    /// A text that stands nowhere in the file and may begin a variable's name.
-    pub(crate) fn unused_prefix(&self) -> &str {
-        &self.unused_prefix
-    }
-
     /// All that was found, in the order of the places.
     pub(crate) fn finish(mut self) -> Diagnostics {
-        self.source.hide(&self.hidden);
+        self.source.hide(self.hidden);
         self.issues.sort_by_key(|issue| (issue.span.start, issue.severity, issue.span.end));
         let findings = self.issues.into_iter().map(|issue| issue.locate(&self.source)).collect();
         Diagnostics { findings, source: Arc::new(self.source) }

@@ -1,8 +1,7 @@
 use std::ops::RangeInclusive;
 
 use ::text::nearest;
-use hcl_edit::Span as _;
-use hcl_edit::structure::{Block, Body, Structure};
+use hcl_reader::{Block, Body};
 
 use crate::context::{Context, Issue, Span};
 use crate::decode::{Decode, mismatch};
@@ -20,7 +19,7 @@ pub(crate) struct Fields<'a> {
     /// Where to say that something is missing.
     header: Span,
     attributes: Vec<(&'a str, Node)>,
-    blocks: Vec<&'a Block>,
+    blocks: Vec<&'a Block<'a>>,
     /// What is there after a fashion: misspelt, or in the wrong form. It has been reported, and is not missing.
     attempted: Vec<&'static str>,
 }
@@ -28,7 +27,7 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Reports everything that does not belong here, and evaluates the rest.
     pub(crate) fn read(
-        body: &'a Body,
+        body: &'a Body<'a>,
         subject: String,
         header: &Span,
         schema: &'static Schema,
@@ -37,39 +36,31 @@ impl<'a> Fields<'a> {
         let header = header.clone();
         let (attributes, blocks, attempted) = (Vec::new(), Vec::new(), Vec::new());
         let mut fields = Self { schema, subject, header, attributes, blocks, attempted };
-        for structure in body {
-            match structure {
-                Structure::Attribute(attribute) => {
-                    let name = attribute.key.as_str();
-                    let span = attribute.key.span().unwrap_or_else(|| fields.header.clone());
-                    if context.is_set_aside(&span) {
-                        continue;
-                    }
-                    if schema.attribute(name).is_some() {
-                        fields.attributes.push((name, evaluate(&attribute.value, &span, context)));
-                    } else if let Some(block) = schema.block(name) {
-                        let message = format!("{} is a block, not an attribute", quoted(name));
-                        let help = format!("write `{}`, without `=`", block.example);
-                        context.report(Issue::error(Code::WrongForm, &span, message).help(help));
-                        fields.attempted.push(block.name);
-                    } else {
-                        fields.unknown(Code::UnknownAttribute, "attribute", name, &span, context);
-                    }
-                }
-                Structure::Block(block) => {
-                    let name = block.ident.as_str();
-                    let span = block.ident.span().unwrap_or_else(|| fields.header.clone());
-                    if schema.block(name).is_some() {
-                        fields.blocks.push(block);
-                    } else if let Some(attribute) = schema.attribute(name) {
-                        let message = format!("{} is an attribute, not a block", quoted(name));
-                        let help = format!("write `{} = {}`", attribute.name, attribute.example);
-                        context.report(Issue::error(Code::WrongForm, &span, message).help(help));
-                        fields.attempted.push(attribute.name);
-                    } else {
-                        fields.unknown(Code::UnknownBlock, "block", name, &span, context);
-                    }
-                }
+        // of two with one name the second has been reported
+        for attribute in body.attributes.iter().filter(|attribute| !attribute.repeated) {
+            let (name, span) = (attribute.name.as_str(), &attribute.name.span);
+            if schema.attribute(name).is_some() {
+                fields.attributes.push((name, evaluate(&attribute.value, context)));
+            } else if let Some(block) = schema.block(name) {
+                let message = format!("{} is a block, not an attribute", quoted(name));
+                let help = format!("write `{}`, without `=`", block.example);
+                context.report(Issue::error(Code::WrongForm, span, message).help(help));
+                fields.attempted.push(block.name);
+            } else {
+                fields.unknown(Code::UnknownAttribute, "attribute", name, span, context);
+            }
+        }
+        for block in &body.blocks {
+            let (name, span) = (block.kind.as_str(), &block.kind.span);
+            if schema.block(name).is_some() {
+                fields.blocks.push(block);
+            } else if let Some(attribute) = schema.attribute(name) {
+                let message = format!("{} is an attribute, not a block", quoted(name));
+                let help = format!("write `{} = {}`", attribute.name, attribute.example);
+                context.report(Issue::error(Code::WrongForm, span, message).help(help));
+                fields.attempted.push(attribute.name);
+            } else {
+                fields.unknown(Code::UnknownBlock, "block", name, span, context);
             }
         }
         fields
@@ -103,10 +94,8 @@ impl<'a> Fields<'a> {
     }
 
     /// The blocks of one type, in the order of the file.
-    pub(crate) fn blocks(&self, name: &str) -> impl Iterator<Item = &'a Block> + use<'a> {
-        let blocks: Vec<_> =
-            self.blocks.iter().copied().filter(|block| block.ident.as_str() == name).collect();
-        blocks.into_iter()
+    pub(crate) fn blocks(&self, name: &str) -> impl Iterator<Item = &'a Block<'a>> {
+        self.blocks.iter().copied().filter(move |block| block.kind.as_str() == name)
     }
 
     /// The attribute's value, unless it is not set. `null` is as good as not set, as in terraform.
@@ -153,7 +142,7 @@ impl<'a> Fields<'a> {
         context: &mut Context<'_>,
     ) -> Option<u64> {
         let node = self.node(name)?;
-        let Value::Number(number) = node.value else { return mismatch(node, name, "a number", context) };
+        let Value::Number(number) = &node.value else { return mismatch(node, name, "a number", context) };
         let whole = number.as_u64().filter(|number| range.contains(number));
         if whole.is_none() {
             let value = context.quotable(node).map(|text| format!(" {}", quoted(text))).unwrap_or_default();

@@ -23,8 +23,9 @@ pub trait Host {
 pub struct SystemHost;
 
 impl SystemHost {
-    /// Bytes that a file may have, the configuration as well as one read by `file("…")`.
-    pub const FILE_LIMIT: u64 = 4 << 20;
+    /// Bytes that a file may have, the configuration as well as one read by `file("…")`: enough for 10,000 workspaces
+    /// with more settings than most have.
+    pub const FILE_LIMIT: u64 = 16 << 20;
 }
 
 impl Host for SystemHost {
@@ -66,7 +67,7 @@ mod tests {
             .unwrap()
             .set_len(SystemHost::FILE_LIMIT + 1)
             .unwrap();
-        assert_eq!(SystemHost.read_file(&path).unwrap_err().to_string(), "larger than 4 MiB");
+        assert_eq!(SystemHost.read_file(&path).unwrap_err().to_string(), "larger than 16 MiB");
         assert_eq!(SystemHost.read_file(folder.path()).unwrap_err().to_string(), "not a regular file");
         assert!(SystemHost.is_dir(folder.path()) && !SystemHost.is_dir(&path));
     }

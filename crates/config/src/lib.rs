@@ -56,16 +56,16 @@
 //!
 //! # Expressions
 //!
-//! Strings with templates, heredocs, lists, maps, conditionals, comparisons, `for`, splats and indices, and two
-//! functions:
+//! Literals (strings, heredocs, numbers, booleans, null, lists, maps), strings with `${…}` in them, and two functions:
 //!
 //! - `env("NAME")`: the variable from the daemon's environment. One that is not set is a mistake.
 //! - `file("path")`: the text of a file, without one line break at its end: that is how secrets are kept in files,
 //!   and the line break is no part of them.
 //!
-//! Every call counts, also one in the branch of a conditional that is not taken, and its argument can't depend on
-//! what a `for` binds. There are no other functions (`try` and `can` neither: what a file means must not depend on
-//! what fails), no variables, and no arithmetic. Numbers are 64 bits; one that would be rounded is refused.
+//! A number or a boolean in `${…}`, or as a key of a map, is the text that terraform makes of it; keys are constants. There are no other functions (`try` and `can`
+//! neither: what a file means must not depend on what fails), no variables, and nothing to work out: no operators,
+//! conditionals, `for`, indices and `%{…}`. A file that has to be computed can be written by a program. Numbers are 64
+//! bits; one that would be rounded is refused.
 //!
 //! # Invariants
 //!
@@ -81,8 +81,8 @@
 //! # Failure modes
 //!
 //! An unreadable file or one that is not UTF-8 is a diagnostic like any other. Nothing here panics on any text, or
-//! waits: special files are not opened. A `for` within a `for` can make values that are exponentially larger than
-//! their text; whoever may write the config file may also name the binary that is run, and is trusted.
+//! waits: special files are not opened. The time it takes grows with the length of the file, but for the patterns of
+//! policy sets, each of which is compared with the names of all workspaces: 10,000 workspaces take a tenth of a second.
 
 mod calls;
 mod context;
@@ -96,13 +96,13 @@ mod index;
 mod load;
 mod model;
 mod node;
-mod number;
 mod parse;
 mod render;
 mod schema;
 mod sections;
 mod sensitive;
 mod source;
+mod spans;
 mod suggest;
 mod text;
 mod values;

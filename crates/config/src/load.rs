@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hcl_edit::structure::{Block, Body};
+use hcl_reader::{Block, Body};
 use indexmap::IndexMap;
 
 use crate::context::{Context, Names};
@@ -117,7 +117,7 @@ fn read(text: &str, name: String, path: &Path, host: &dyn Host) -> Checked {
 }
 
 /// Mistakes are in the findings; what they are in is left out.
-fn decode(body: &Body, file: PathBuf, context: &mut Context<'_>) -> Config {
+fn decode(body: &Body<'_>, file: PathBuf, context: &mut Context<'_>) -> Config {
     let fields = Fields::read(body, "the config file".into(), &(0..0), &FILE, context);
     let users = labelled(&fields, "user", |names| &mut names.users, context);
     let teams = labelled(&fields, "team", |names| &mut names.teams, context);
@@ -142,7 +142,7 @@ fn labelled<'a>(
     kind: &str,
     registry: impl FnOnce(&mut crate::context::Registry) -> &mut Names,
     context: &mut Context<'_>,
-) -> Vec<(&'a str, &'a Block)> {
+) -> Vec<(&'a str, &'a Block<'a>)> {
     let example = FILE.block(kind).map_or("", |entry| entry.example);
     let mut names = Names::new();
     let blocks = fields
@@ -155,8 +155,8 @@ fn labelled<'a>(
 
 /// Every body is read, for the sake of its mistakes; of two with one name the first stays.
 fn decoded<'a, T>(
-    blocks: Vec<(&'a str, &'a Block)>,
-    mut decode: impl FnMut(&str, &'a Block) -> Option<T>,
+    blocks: Vec<(&'a str, &'a Block<'a>)>,
+    mut decode: impl FnMut(&str, &'a Block<'a>) -> Option<T>,
 ) -> IndexMap<String, T> {
     let mut all = IndexMap::with_capacity(blocks.len());
     for (name, block) in blocks {

@@ -1,7 +1,5 @@
 //! Values with their places: what an attribute's expression evaluates to.
 
-use hcl_edit::Number;
-
 use crate::context::Span;
 
 /// A value and where it stands.
@@ -18,7 +16,8 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Null,
     Bool(bool),
-    Number(Number),
+    /// With the value that was written.
+    Number(serde_json::Number),
     String(String),
     List(Vec<Node>),
     /// In the order of the file, without duplicates.
@@ -61,7 +60,7 @@ impl Node {
         Some(match &self.value {
             Value::Null => serde_json::Value::Null,
             Value::Bool(value) => (*value).into(),
-            Value::Number(number) => serde_json::Value::Number(json_number(*number)?),
+            Value::Number(number) => serde_json::Value::Number(number.clone()),
             Value::String(value) => value.clone().into(),
             Value::List(nodes) => nodes.iter().map(Self::to_json).collect::<Option<Vec<_>>>()?.into(),
             Value::Map(entries) => serde_json::Value::Object(
@@ -73,14 +72,4 @@ impl Node {
             Value::Invalid => return None,
         })
     }
-}
-
-fn json_number(number: Number) -> Option<serde_json::Number> {
-    if let Some(number) = number.as_u64() {
-        return Some(number.into());
-    }
-    if let Some(number) = number.as_i64() {
-        return Some(number.into());
-    }
-    serde_json::Number::from_f64(number.as_f64()?)
 }

@@ -118,7 +118,8 @@ mod tests {
         for schema in [&FILE, &SERVER, &USER, &TEAM, &POLICY_SET, &WORKSPACE, &GIT_SOURCE, &DIRECTORY_SOURCE]
         {
             for attribute in schema.attributes {
-                assert!(hcl_edit::parser::parse_expr(attribute.example).is_ok(), "{}", attribute.name);
+                let text = format!("{} = {}", attribute.name, attribute.example);
+                assert!(hcl_reader::parse(&text, text.len()).is_ok(), "{text}");
             }
         }
     }

@@ -3,6 +3,8 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use crate::spans::Spans;
+
 /// A place in the config file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Location {
@@ -33,15 +35,15 @@ impl Eq for DefinedAt {}
 pub(crate) struct SourceFile {
     name: String,
     text: String,
-    /// The text as it may be shown: sensitive literals are starred out, byte for byte.
-    shown: String,
+    /// What must not be shown.
+    hidden: Spans,
     line_starts: Vec<usize>,
 }
 
 impl SourceFile {
     pub(crate) fn new(name: String, text: String) -> Self {
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { name, shown: text.clone(), text, line_starts }
+        Self { name, text, hidden: Spans::default(), line_starts }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -52,8 +54,25 @@ impl SourceFile {
         &self.text
     }
 
-    pub(crate) fn shown(&self) -> &str {
-        &self.shown
+    /// The text as it may be shown: what is hidden is starred out. Bytes and characters keep their places, so that every
+    /// span and column holds for both texts; white space stays, so that lines do.
+    pub(crate) fn shown(&self) -> String {
+        let mut shown = String::with_capacity(self.text.len());
+        for span in self.hidden.iter() {
+            let hidden = self.text.ceil_char_boundary(span.start)..self.text.ceil_char_boundary(span.end);
+            shown.push_str(self.text.get(shown.len()..hidden.start).unwrap_or_default());
+            shown.extend(self.text.get(hidden).unwrap_or_default().chars().map(
+                |char| match char.len_utf8() {
+                    _ if char.is_whitespace() => char,
+                    1 => '*',
+                    2 => '×',
+                    3 => '•',
+                    _ => '🞄',
+                },
+            ));
+        }
+        shown.push_str(self.text.get(shown.len()..).unwrap_or_default());
+        shown
     }
 
     /// The span, moved into the file and onto character boundaries, with its line and column.
@@ -66,21 +85,9 @@ impl SourceFile {
         Location { line, column, span: start..end }
     }
 
-    /// Stars out the spans in what is shown. Bytes and characters keep their places, so that every span and column
-    /// holds for both texts; white space stays, so that lines do.
-    pub(crate) fn hide(&mut self, spans: &[Range<usize>]) {
-        let hidden = |at: usize| spans.iter().any(|span| span.contains(&at));
-        self.shown = self
-            .text
-            .char_indices()
-            .map(|(at, char)| match char.len_utf8() {
-                _ if char.is_whitespace() || !hidden(at) => char,
-                1 => '*',
-                2 => '×',
-                3 => '•',
-                _ => '🞄',
-            })
-            .collect();
+    /// Nothing of these spans may be shown.
+    pub(crate) fn hide(&mut self, hidden: Spans) {
+        self.hidden = hidden;
     }
 }
 
@@ -114,7 +121,9 @@ mod tests {
         let text = "a = \"sé€🙂\n x\" # s";
         let mut source = SourceFile::new("f".into(), text.into());
         let end = text.find(" #").unwrap();
-        source.hide(std::slice::from_ref(&(4..end)));
+        let mut hidden = Spans::default();
+        hidden.add(&(4..end));
+        source.hide(hidden);
         assert_eq!(source.shown(), "a = **×•🞄\n ** # s");
         assert_eq!(source.shown().len(), text.len());
         assert_eq!(source.shown().chars().count(), text.chars().count());

@@ -1,34 +1,25 @@
-use hcl_edit::Span as _;
-use hcl_edit::structure::Block;
+use hcl_reader::Block;
 
 use crate::context::{Context, Issue, Names, Span};
 use crate::diagnostic::Code;
 use crate::suggest::quoted;
 use crate::text::{FromText, Name};
 
-/// From the block's type to the last of its labels.
-pub(crate) fn header(block: &Block) -> Span {
-    let ident = block.ident.span().or_else(|| block.span()).unwrap_or(0..0);
-    let end = block.labels.iter().filter_map(hcl_edit::Span::span).map(|span| span.end).max();
-    ident.start..end.unwrap_or(ident.end).max(ident.end)
-}
-
 /// The only label of a block that needs exactly one.
 pub(crate) fn only_label<'a>(
-    block: &'a Block,
+    block: &'a Block<'_>,
     example: &str,
     context: &mut Context<'_>,
 ) -> Option<(&'a str, Span)> {
-    let span = header(block);
     match block.labels.as_slice() {
-        [label] => Some((label.as_str(), label.span().unwrap_or(span))),
+        [label] => Some((label.as_str(), label.span.clone())),
         labels => {
             let message = match labels.len() {
-                0 => format!("this {} has no name", quoted(block.ident.as_str())),
-                count => format!("this {} has {count} names", quoted(block.ident.as_str())),
+                0 => format!("this {} has no name", quoted(block.kind.as_str())),
+                count => format!("this {} has {count} names", quoted(block.kind.as_str())),
             };
-            context
-                .report(Issue::error(Code::WrongLabels, &span, message).help(format!("write `{example}`")));
+            let issue = Issue::error(Code::WrongLabels, &block.header(), message);
+            context.report(issue.help(format!("write `{example}`")));
             None
         }
     }
@@ -36,13 +27,13 @@ pub(crate) fn only_label<'a>(
 
 /// The block's name, now known. A name that is no good, or was given before, is reported.
 pub(crate) fn register<'a>(
-    block: &'a Block,
+    block: &'a Block<'_>,
     example: &str,
     names: &mut Names,
     context: &mut Context<'_>,
 ) -> Option<&'a str> {
     let (name, span) = only_label(block, example, context)?;
-    let kind = block.ident.as_str();
+    let kind = block.kind.as_str();
     if let Err(fault) = Name::from_text(name, context.base) {
         let message = format!("invalid {} {}: {}", quoted(kind), quoted(name), fault.what);
         context.report(Issue::error(Code::InvalidValue, &span, message).help(fault.help));

@@ -9,7 +9,7 @@ mod team;
 mod user;
 mod workspace;
 
-pub(crate) use labels::{header, register};
+pub(crate) use labels::register;
 pub(crate) use policy_set::policy_set;
 pub(crate) use server::server;
 pub(crate) use team::{team, warn_without_owners};

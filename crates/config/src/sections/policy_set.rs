@@ -1,9 +1,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use hcl_edit::structure::Block;
+use hcl_reader::Block;
 
-use super::header;
 use super::settings::parameters;
 use super::workspace::hide_sensitive_literals;
 use crate::context::{Context, Issue};
@@ -23,9 +22,13 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 const TIME_LIMITS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(300);
 
 /// A `policy_set` block.
-pub(crate) fn policy_set(name: &str, block: &Block, context: &mut Context<'_>) -> Option<PolicySetConfig> {
+pub(crate) fn policy_set(
+    name: &str,
+    block: &Block<'_>,
+    context: &mut Context<'_>,
+) -> Option<PolicySetConfig> {
     hide_sensitive_literals(block, context);
-    let span = header(block);
+    let span = block.header();
     let fields =
         Fields::read(&block.body, format!("the policy set {}", quoted(name)), &span, &POLICY_SET, context);
     let path = fields.required("path", context).map(|LocalPath(path)| path);

@@ -1,9 +1,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use hcl_edit::structure::Block;
+use hcl_reader::Block;
 
-use super::header;
 use crate::context::{Context, Issue};
 use crate::diagnostic::Code;
 use crate::fields::Fields;
@@ -15,7 +14,10 @@ use crate::text::{LocalPath, Program};
 const SHORTEST_GRACE: Duration = Duration::from_millis(100);
 
 /// The settings of the `server` block; defaults for what is not there, which may be all.
-pub(crate) fn server<'a>(blocks: impl Iterator<Item = &'a Block>, context: &mut Context<'_>) -> ServerConfig {
+pub(crate) fn server<'a>(
+    blocks: impl Iterator<Item = &'a Block<'a>>,
+    context: &mut Context<'_>,
+) -> ServerConfig {
     let mut settings = ServerConfig {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
         data_dir: context.base.join("data"),
@@ -27,7 +29,7 @@ pub(crate) fn server<'a>(blocks: impl Iterator<Item = &'a Block>, context: &mut 
     };
     let mut first = None;
     for block in blocks {
-        let span = header(block);
+        let span = block.header();
         if !block.labels.is_empty() {
             let issue = Issue::error(Code::WrongLabels, &span, "`server` takes no name");
             context.report(issue.help("write `server { … }`"));
@@ -42,8 +44,8 @@ pub(crate) fn server<'a>(blocks: impl Iterator<Item = &'a Block>, context: &mut 
     settings
 }
 
-fn read(block: &Block, settings: &mut ServerConfig, context: &mut Context<'_>) {
-    let span = header(block);
+fn read(block: &Block<'_>, settings: &mut ServerConfig, context: &mut Context<'_>) {
+    let span = block.header();
     let fields = Fields::read(&block.body, "`server`".into(), &span, &SERVER, context);
     set(&mut settings.listen, fields.optional("listen", context));
     set(&mut settings.data_dir, fields.optional("data_dir", context).map(|LocalPath(path)| path));

@@ -1,6 +1,8 @@
 //! Maps of values, with and without secrets: what a workspace hands to terraform (its variables and its environment),
 //! and what a policy set hands to its policies (its parameters).
 
+use std::collections::HashMap;
+
 use indexmap::IndexMap;
 
 use crate::context::{Context, Issue, Span};
@@ -97,8 +99,9 @@ fn report_shared<T>(
     sensitive: &[(String, Span, T)],
     context: &mut Context<'_>,
 ) {
+    let plain: HashMap<&str, &Span> = plain.iter().map(|(name, span, _)| (name.as_str(), span)).collect();
     for (name, second, _) in sensitive {
-        let Some((_, first, _)) = plain.iter().find(|(other, ..)| other == name) else { continue };
+        let Some(first) = plain.get(name.as_str()) else { continue };
         let message = format!("the {kind} {} is set twice", quoted(name));
         let issue = Issue::error(Code::Duplicate, second, message)
             .label("again here")
@@ -166,14 +169,15 @@ pub(crate) fn warn_about_variables_set_twice(fields: &Fields<'_>, context: &mut 
         Some(Node { value: Value::Map(entries), .. }) => entries.as_slice(),
         _ => &[],
     };
-    let variables = || map("variables").iter().chain(map("sensitive_variables"));
+    let set = map("variables").iter().chain(map("sensitive_variables"));
+    let set: HashMap<&str, &Span> = set.map(|entry| (entry.key.as_str(), &entry.key_span)).collect();
     for entry in map("environment").iter().chain(map("sensitive_environment")) {
         let Some(variable) = entry.key.strip_prefix("TF_VAR_") else { continue };
-        let Some(other) = variables().find(|other| other.key == variable) else { continue };
+        let Some(first) = set.get(variable) else { continue };
         let message = format!("the variable {} is set twice", quoted(variable));
         let issue = Issue::warning(Code::Duplicate, &entry.key_span, message)
             .label("again here")
-            .related(&other.key_span, "first here")
+            .related(first, "first here")
             .help("remove one of them: only one can have its way");
         context.report(issue);
     }

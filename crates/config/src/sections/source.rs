@@ -1,6 +1,5 @@
-use hcl_edit::structure::Block;
+use hcl_reader::Block;
 
-use super::header;
 use super::labels::only_label;
 use ::text::nearest;
 
@@ -29,7 +28,7 @@ pub(crate) fn source(
     let mut first: Option<Span> = None;
     let mut result = None;
     for block in fields.blocks("source") {
-        let span = header(block);
+        let span = block.header();
         let source = read(block, &span, own_span.as_ref(), context);
         match &first {
             None => {
@@ -55,7 +54,7 @@ pub(crate) fn source(
 }
 
 fn read(
-    block: &Block,
+    block: &Block<'_>,
     span: &Span,
     working_directory: Option<&Span>,
     context: &mut Context<'_>,
@@ -82,7 +81,7 @@ fn read(
 
 /// `path` is the short form of the workspace's `working_directory`.
 fn git(
-    block: &Block,
+    block: &Block<'_>,
     span: &Span,
     working_directory: Option<&Span>,
     context: &mut Context<'_>,

@@ -1,7 +1,6 @@
-use hcl_edit::structure::Block;
-
-use super::header;
 use ::text::nearest;
+use hcl_reader::{Block, Kind};
+use indexmap::IndexMap;
 
 use crate::context::{Context, Issue, Names, Span};
 use crate::decode::List;
@@ -12,16 +11,16 @@ use crate::schema::TEAM;
 use crate::suggest::{listed, quoted};
 
 /// A `team` block.
-pub(crate) fn team(name: &str, block: &Block, context: &mut Context<'_>) -> Option<TeamConfig> {
-    let span = header(block);
+pub(crate) fn team(name: &str, block: &Block<'_>, context: &mut Context<'_>) -> Option<TeamConfig> {
+    let span = block.header();
     let fields = Fields::read(&block.body, format!("the team {}", quoted(name)), &span, &TEAM, context);
     let List(listed) = fields.required::<List<String>>("members", context)?;
-    let mut members: Vec<(String, Span)> = Vec::with_capacity(listed.len());
+    let mut members: IndexMap<String, Span> = IndexMap::with_capacity(listed.len());
     for (member, span) in listed {
         if !context.names.users.contains_key(&member) {
             let issue = unknown("user", &member, &span, &context.names.users);
             context.report(issue);
-        } else if let Some((_, first)) = members.iter().find(|(other, _)| *other == member) {
+        } else if let Some(first) = members.get(&member) {
             let issue =
                 Issue::warning(Code::Duplicate, &span, format!("{} is listed twice", quoted(&member)))
                     .label("again here")
@@ -29,10 +28,10 @@ pub(crate) fn team(name: &str, block: &Block, context: &mut Context<'_>) -> Opti
                     .help("remove one of them");
             context.report(issue);
         } else {
-            members.push((member, span));
+            members.insert(member, span);
         }
     }
-    let members = members.into_iter().map(|(member, _)| member).collect();
+    let members = members.into_keys().collect();
     Some(TeamConfig { name: name.to_owned(), members, defined_at: context.defined_at(&span) })
 }
 
@@ -50,14 +49,14 @@ pub(crate) fn unknown(kind: &str, name: &str, span: &Span, known: &Names) -> Iss
 }
 
 /// Warns if nobody can be an owner. One who is listed and not defined has been reported as that.
-pub(crate) fn warn_without_owners(blocks: &[(&str, &Block)], context: &mut Context<'_>) {
-    let lists_nobody = |block: &Block| {
-        let members = block.body.get_attribute("members").and_then(|members| members.value.as_array());
-        members.is_some_and(hcl_edit::expr::Array::is_empty)
+pub(crate) fn warn_without_owners(blocks: &[(&str, &Block<'_>)], context: &mut Context<'_>) {
+    let lists_nobody = |block: &Block<'_>| {
+        let members = block.body.attribute("members");
+        members.is_some_and(|members| members.value.kind == Kind::List(Vec::new()))
     };
     let span = match blocks.iter().find(|(name, _)| *name == OWNERS) {
         None => 0..0,
-        Some((_, block)) if lists_nobody(block) => header(block),
+        Some((_, block)) if lists_nobody(block) => block.header(),
         Some(_) => return,
     };
     let message = "nobody is an owner: failed policies can't be overridden";

@@ -1,9 +1,8 @@
 use std::collections::HashMap;
 
-use hcl_edit::structure::Block;
+use hcl_reader::Block;
 use lifecycle::access::DAEMON;
 
-use super::header;
 use crate::context::{Context, Issue, Span};
 use crate::decode::OneOrMore;
 use crate::diagnostic::Code;
@@ -20,11 +19,11 @@ pub(crate) type Tokens = HashMap<TokenDigest, (String, Span)>;
 /// A `user` block.
 pub(crate) fn user(
     name: &str,
-    block: &Block,
+    block: &Block<'_>,
     tokens: &mut Tokens,
     context: &mut Context<'_>,
 ) -> Option<UserConfig> {
-    let span = header(block);
+    let span = block.header();
     if name == DAEMON {
         let message = format!("no user can be called {}", quoted(name));
         let help = "it is the name under which signalbox itself locks a workspace: give the user another one";

@@ -1,10 +1,7 @@
-use hcl_edit::Span as _;
-use hcl_edit::expr::Expression;
-use hcl_edit::structure::{Attribute, Block};
+use hcl_reader::{Attribute, Block, Expression, Kind};
 use indexmap::IndexMap;
 use lifecycle::AccessLevel;
 
-use super::header;
 use super::settings::{environment, variables, warn_about_variables_set_twice};
 use super::source::source;
 use super::team::unknown;
@@ -19,9 +16,9 @@ use crate::suggest::quoted;
 use crate::text::{Line, Program};
 
 /// A `workspace` block.
-pub(crate) fn workspace(name: &str, block: &Block, context: &mut Context<'_>) -> Option<WorkspaceConfig> {
+pub(crate) fn workspace(name: &str, block: &Block<'_>, context: &mut Context<'_>) -> Option<WorkspaceConfig> {
     hide_sensitive_literals(block, context);
-    let span = header(block);
+    let span = block.header();
     let fields =
         Fields::read(&block.body, format!("the workspace {}", quoted(name)), &span, &WORKSPACE, context);
     let source = source(name, &span, &fields, context);
@@ -51,17 +48,17 @@ pub(crate) fn workspace(name: &str, block: &Block, context: &mut Context<'_>) ->
 }
 
 /// Keeps what stands in sensitive attributes out of what is shown. Keys and calls stay: they say where to look.
-pub(super) fn hide_sensitive_literals(block: &Block, context: &mut Context<'_>) {
-    let sensitive = |attribute: &&Attribute| attribute.key.as_str().starts_with("sensitive_");
-    for attribute in block.body.attributes().filter(sensitive) {
-        let values: Vec<&Expression> = match &attribute.value {
-            Expression::Object(object) => object.iter().map(|(_, value)| value.expr()).collect(),
-            other => vec![other],
-        };
-        for value in values.into_iter().filter(|value| !matches!(value, Expression::FuncCall(_))) {
-            if let Some(span) = value.span() {
-                context.hide(&span);
-            }
+pub(super) fn hide_sensitive_literals(block: &Block<'_>, context: &mut Context<'_>) {
+    let sensitive = |attribute: &&Attribute<'_>| attribute.name.as_str().starts_with("sensitive_");
+    let mut hide = |value: &Expression<'_>| {
+        if !matches!(value.kind, Kind::Call(_)) {
+            context.hide(&value.span);
+        }
+    };
+    for attribute in block.body.attributes.iter().filter(sensitive) {
+        match &attribute.value.kind {
+            Kind::Map(entries) => entries.iter().for_each(|entry| hide(&entry.value)),
+            _ => hide(&attribute.value),
         }
     }
 }
