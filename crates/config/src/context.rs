@@ -5,13 +5,17 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Related, Severity};
+use crate::diagnostic::{Code, Counts, Diagnostic, Diagnostics, Related, Severity};
 use crate::host::Host;
 use crate::node::Node;
 use crate::source::{DefinedAt, SourceFile};
 use crate::spans::Spans;
 
 pub(crate) use hcl_reader::Span;
+
+/// How many errors and how many warnings are told; the others are counted. More than that has one cause, or a file
+/// that is made to have them.
+const MOST: usize = 1_000;
 
 /// A finding on its way into [`Context::report`].
 #[derive(Debug)]
@@ -93,17 +97,29 @@ pub(crate) struct Context<'a> {
     pub(crate) names: Registry,
     source: SourceFile,
     issues: Vec<Issue>,
+    found: Counts,
     hidden: Spans,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(host: &'a dyn Host, base: &'a Path, source: SourceFile) -> Self {
         let (names, hidden) = (Registry::default(), Spans::default());
-        Self { host, base, names, source, issues: Vec::new(), hidden }
+        Self { host, base, names, source, issues: Vec::new(), found: Counts::default(), hidden }
     }
 
     pub(crate) fn report(&mut self, issue: Issue) {
-        self.issues.push(issue);
+        if self.found.add(issue.severity) <= MOST {
+            self.issues.push(issue);
+        }
+    }
+
+    /// As [`report`](Self::report), of an error that it takes time to describe.
+    pub(crate) fn report_error(&mut self, describe: impl FnOnce(&Self) -> Issue) {
+        if self.found.of(Severity::Error) >= MOST {
+            self.found.add(Severity::Error);
+        } else {
+            self.report(describe(self));
+        }
     }
 
     /// Nothing of the span may be shown.
@@ -129,11 +145,29 @@ impl<'a> Context<'a> {
         DefinedAt(self.source.locate(span))
     }
 
-    /// All that was found, in the order of the places.
+    /// All that was found, in the order of the places; behind it, how much more there is.
     pub(crate) fn finish(mut self) -> Diagnostics {
         self.source.hide(self.hidden);
         self.issues.sort_by_key(|issue| (issue.span.start, issue.severity, issue.span.end));
-        let findings = self.issues.into_iter().map(|issue| issue.locate(&self.source)).collect();
-        Diagnostics { findings, source: Arc::new(self.source) }
+        let mut findings: Vec<_> = self.issues.into_iter().map(|issue| issue.locate(&self.source)).collect();
+        findings.extend([Severity::Error, Severity::Warning].into_iter().filter_map(|severity| {
+            let more = self.found.of(severity).checked_sub(MOST).filter(|more| *more > 0)?;
+            Some(untold(severity, more, self.source.name()))
+        }));
+        Diagnostics { findings, found: self.found, source: Arc::new(self.source) }
+    }
+}
+
+/// That there is more than is told.
+fn untold(severity: Severity, more: usize, file: &str) -> Diagnostic {
+    Diagnostic {
+        code: Code::TooMany,
+        severity,
+        file: file.to_owned(),
+        location: None,
+        message: format!("left out: {}", ::text::count(more, &format!("more {}", severity.as_str()))),
+        label: String::new(),
+        help: Some("mend the others first".to_owned()),
+        related: Vec::new(),
     }
 }

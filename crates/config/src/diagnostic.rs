@@ -80,6 +80,8 @@ pub enum Code {
     ExposedSecret,
     /// Legal, and yet probably not what was meant.
     Suspicious,
+    /// Nothing by itself: there are more findings than are told.
+    TooMany,
 }
 
 impl Code {
@@ -111,6 +113,7 @@ impl Code {
             Self::NoOwner => "no-owner",
             Self::ExposedSecret => "exposed-secret",
             Self::Suspicious => "suspicious",
+            Self::TooMany => "too-many",
         }
     }
 }
@@ -125,7 +128,8 @@ pub struct Related {
 }
 
 /// One finding. As JSON: an object with `code`, `severity`, `file`, `line`, `column`, `span`, `message`, `label`,
-/// `help` and `related`; `line`, `column` and `span` are null where there is no place (an unreadable file).
+/// `help` and `related`; `line`, `column` and `span` are null where there is no place (an unreadable file, how many more
+/// findings there are).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The kind of mistake.
@@ -134,7 +138,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The config file, as it was named by the caller.
     pub file: String,
-    /// Where; `None` if the file could not be read at all.
+    /// Where; `None` if the file could not be read at all, and for [`Code::TooMany`].
     pub location: Option<Location>,
     /// What is wrong, in one line. Never holds a sensitive value or one that came from the environment or a file.
     pub message: String,
@@ -179,13 +183,42 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// All that was found in a config file, in the order of the places.
+/// How many errors and warnings there are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    errors: usize,
+    warnings: usize,
+}
+
+impl Counts {
+    /// Counts one more, and says how many there are now.
+    pub(crate) fn add(&mut self, severity: Severity) -> usize {
+        let count = match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        *count += 1;
+        *count
+    }
+
+    pub(crate) const fn of(self, severity: Severity) -> usize {
+        match severity {
+            Severity::Error => self.errors,
+            Severity::Warning => self.warnings,
+        }
+    }
+}
+
+/// What was found in a config file, in the order of the places. Of more than a thousand errors, or warnings, those are
+/// told that were found first, and the last finding says how many more there are.
 ///
 /// [`render`](Self::render) shows them as rustc does; `Display` gives a line for each; serialised, it is a list.
 #[derive(Debug, Clone)]
 pub struct Diagnostics {
     pub(crate) source: Arc<SourceFile>,
     pub(crate) findings: Vec<Diagnostic>,
+    /// How many there are, told or not.
+    pub(crate) found: Counts,
 }
 
 impl Diagnostics {
@@ -194,7 +227,7 @@ impl Diagnostics {
         self.findings.iter()
     }
 
-    /// How many there are.
+    /// How many are told.
     pub fn len(&self) -> usize {
         self.findings.len()
     }
@@ -204,9 +237,9 @@ impl Diagnostics {
         self.findings.is_empty()
     }
 
-    /// How many have that severity.
+    /// How many of that severity were found, told or not.
     pub fn count(&self, severity: Severity) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == severity).count()
+        self.found.of(severity)
     }
 }
 

@@ -62,14 +62,15 @@
 //! - `file("path")`: the text of a file, without one line break at its end: that is how secrets are kept in files,
 //!   and the line break is no part of them.
 //!
-//! A number or a boolean in `${…}`, or as a key of a map, is the text that terraform makes of it; keys are constants. There are no other functions (`try` and `can`
-//! neither: what a file means must not depend on what fails), no variables, and nothing to work out: no operators,
-//! conditionals, `for`, indices and `%{…}`. A file that has to be computed can be written by a program. Numbers are 64
-//! bits; one that would be rounded is refused.
+//! A number or a boolean in `${…}`, or as a key of a map, is the text that terraform makes of it; keys are constants.
+//! There are no other functions (`try` and `can` neither: what a file means must not depend on what fails), no
+//! variables, and nothing to work out: no operators, conditionals, `for`, indices and `%{…}`. A file that has to be
+//! computed can be written by a program. Numbers are 64 bits; one that would be rounded is refused.
 //!
 //! # Invariants
 //!
-//! - Finding one mistake hides no other, with one exception: behind a syntax error nothing is looked at.
+//! - Finding one mistake hides no other, with two exceptions: behind a syntax error nothing is looked at, and of
+//!   thousands one thousand is told and the rest counted.
 //! - A mistake is reported once: what depends on something that was reported stays silent.
 //! - No message holds a sensitive value or one that came from the environment or a file. [`Diagnostics::render`] shows
 //!   lines of the file, with literals of sensitive attributes starred out (after a syntax error nobody can tell which

@@ -5,7 +5,7 @@ use hcl_reader::{Block, Body};
 use indexmap::IndexMap;
 
 use crate::context::{Context, Names};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Code, Counts, Diagnostic, Diagnostics, Severity};
 use crate::fields::Fields;
 use crate::host::Host;
 use crate::index::Index;
@@ -101,7 +101,9 @@ fn alone(source: SourceFile, code: Code, message: String, help: &str, at: Option
         help: Some(help.to_owned()),
         related: Vec::new(),
     };
-    let findings = Diagnostics { source: Arc::new(source), findings: vec![finding] };
+    let mut found = Counts::default();
+    found.add(finding.severity);
+    let findings = Diagnostics { source: Arc::new(source), findings: vec![finding], found };
     Checked { findings, config: None }
 }
 

@@ -1,8 +1,12 @@
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::source::Location;
+
+/// How many bytes of the file are shown at once: the renderer looks at each of them, for each finding.
+const WINDOW: usize = 16 << 10;
 
 impl Diagnostics {
     /// Every finding as rustc would show it: `file:line:column`, the line, a caret, what would be right. Ends with a
@@ -24,30 +28,56 @@ fn group<'a>(finding: &'a Diagnostic, source: &'a str) -> Group<'a> {
     let mut group = match &finding.location {
         None => title.element(Origin::path(&finding.file)),
         Some(place) => {
-            // only the lines that matter: it looks at all of what it is given
-            let places =
-                || std::iter::once(place).chain(finding.related.iter().map(|related| &related.location));
-            let first = places().min_by_key(|place| place.span.start).unwrap_or(place);
-            let last = places().map(|place| place.span.end).max().unwrap_or(place.span.end);
-            let start = source[..first.span.start].rfind('\n').map_or(0, |newline| newline + 1);
-            let end = source[last..].find('\n').map_or(source.len(), |newline| last + newline + 1);
-            let within = |span: &Range<usize>| span.start - start..span.end - start;
-
-            let label = (!finding.label.is_empty()).then_some(finding.label.as_str());
-            let primary = AnnotationKind::Primary.span(within(&place.span)).label(label);
-            let related = finding.related.iter().map(|related| {
-                AnnotationKind::Context.span(within(&related.location.span)).label(related.label.as_str())
-            });
-            let snippet = Snippet::source(&source[start..end])
-                .line_start(first.line)
-                .path(&finding.file)
-                .annotation(primary)
-                .annotations(related);
-            title.element(snippet)
+            let primary = (AnnotationKind::Primary, place, finding.label.as_str());
+            let related = finding
+                .related
+                .iter()
+                .map(|related| (AnnotationKind::Context, &related.location, related.label.as_str()));
+            let marks: Vec<Mark<'_>> = std::iter::once(primary).chain(related).collect();
+            match lines(&marks, source) {
+                Some(_) => title.element(picture(finding, &marks, source)),
+                None => title.elements(marks.chunks(1).map(|mark| picture(finding, mark, source))),
+            }
         }
     };
     if let Some(help) = &finding.help {
         group = group.element(Level::HELP.message(annotate_snippets::normalize_untrusted_str(help)));
     }
     group
+}
+
+/// A place, and what is said at it.
+type Mark<'a> = (AnnotationKind, &'a Location, &'a str);
+
+/// The lines from the first to the last of the marks, unless that is too much to be shown.
+fn lines(marks: &[Mark<'_>], source: &str) -> Option<Range<usize>> {
+    let first = marks.iter().map(|(_, place, _)| place.span.start).min()?;
+    let last = marks.iter().map(|(_, place, _)| place.span.end).max()?;
+    let before = source.as_bytes().get(first.saturating_sub(WINDOW)..first)?;
+    let start = match before.iter().rposition(|byte| *byte == b'\n') {
+        Some(newline) => first - before.len() + newline + 1,
+        None => first - before.len(),
+    };
+    let after = source.as_bytes().get(last..source.len().min(last + WINDOW))?;
+    let end = last + after.iter().position(|byte| *byte == b'\n').map_or(after.len(), |newline| newline + 1);
+    (end - start < WINDOW).then_some(start..end)
+}
+
+/// The lines with the marks; of lines without end, where the first mark is.
+fn picture<'a>(finding: &'a Diagnostic, marks: &[Mark<'a>], source: &'a str) -> Element<'a> {
+    let Some((_, first, _)) = marks.iter().min_by_key(|(_, place, _)| place.span.start) else {
+        return Origin::path(&finding.file).into();
+    };
+    let Some(lines) = lines(marks, source) else {
+        return Origin::path(&finding.file).line(first.line).char_column(first.column).into();
+    };
+    let annotation = |(kind, place, label): &Mark<'a>| -> Annotation<'a> {
+        let label = (!label.is_empty()).then_some(*label);
+        kind.span(place.span.start - lines.start..place.span.end - lines.start).label(label)
+    };
+    Snippet::source(&source[lines.clone()])
+        .line_start(first.line)
+        .path(&finding.file)
+        .annotations(marks.iter().map(annotation))
+        .into()
 }

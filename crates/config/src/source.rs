@@ -38,12 +38,37 @@ pub(crate) struct SourceFile {
     /// What must not be shown.
     hidden: Spans,
     line_starts: Vec<usize>,
+    /// How many characters begin before each [`BLOCK`] of bytes: a file of one line is no reason to count all of it for
+    /// each place.
+    characters: Vec<usize>,
+}
+
+/// Bytes between two counts of characters.
+const BLOCK: usize = 1 << 10;
+
+fn characters(bytes: &[u8]) -> usize {
+    // a character has one byte that continues none
+    bytes.iter().filter(|byte| **byte & 0b1100_0000 != 0b1000_0000).count()
 }
 
 impl SourceFile {
     pub(crate) fn new(name: String, text: String) -> Self {
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { name, text, hidden: Spans::default(), line_starts }
+        let blocks = text.as_bytes().chunks(BLOCK);
+        let before = blocks.scan(0, |before, block| {
+            let here = *before;
+            *before += characters(block);
+            Some(here)
+        });
+        let characters = before.collect();
+        Self { name, text, hidden: Spans::default(), line_starts, characters }
+    }
+
+    /// How many characters begin before a byte.
+    fn characters_before(&self, offset: usize) -> usize {
+        let block = (offset / BLOCK).min(self.characters.len().saturating_sub(1));
+        let rest = self.text.as_bytes().get(block * BLOCK..offset).unwrap_or_default();
+        self.characters.get(block).copied().unwrap_or(0) + characters(rest)
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -81,7 +106,7 @@ impl SourceFile {
         let end = self.text.ceil_char_boundary(span.end).max(start);
         let line = self.line_starts.partition_point(|&line_start| line_start <= start);
         let line_start = self.line_starts.get(line - 1).copied().unwrap_or(0);
-        let column = self.text.get(line_start..start).map_or(0, |before| before.chars().count()) + 1;
+        let column = self.characters_before(start) - self.characters_before(line_start) + 1;
         Location { line, column, span: start..end }
     }
 
@@ -114,6 +139,18 @@ mod tests {
         assert_eq!(at(3, 5), (2, 1, 2..6), "a span inside a character grows to hold it");
         assert_eq!(at(11, 11), (3, 1, 11..11), "the end of the file");
         assert_eq!(at(90, 99), (3, 1, 11..11), "a span beyond the file ends with it");
+    }
+
+    #[test]
+    fn columns_count_characters_however_long_the_line_is() {
+        let text = "é€🙂a".repeat(1_000);
+        let source = SourceFile::new("f".into(), format!("\n{text}"));
+        for (column, (at, _)) in text.char_indices().enumerate() {
+            let place = source.locate(&(at + 1..at + 1));
+            assert_eq!((place.line, place.column), (2, column + 1));
+        }
+        let end = text.len() + 1;
+        assert_eq!(source.locate(&(end..end)).column, 4_001);
     }
 
     #[test]

@@ -111,6 +111,17 @@ fn the_column_in_the_picture_is_the_column_of_the_finding() {
 }
 
 #[test]
+fn places_far_apart_are_shown_each_by_itself_and_lines_without_end_not_at_all() {
+    let far = format!("organization = \"a\"\n{}organization = \"b\"\n", "# nothing\n".repeat(10_000));
+    let shown = mistakes(&far).render(false);
+    assert!(shown.contains("signalbox.hcl:10002:1\n") && shown.contains("signalbox.hcl:1:1\n"), "{shown}");
+    assert!(shown.contains("again here") && shown.contains("first here"), "{shown}");
+    let long = format!("organization = \"a\"\nserver {{\n  listen = [{}1]\n}}\n", "\"é\", ".repeat(10_000));
+    let shown = mistakes(&long).render(false);
+    assert!(shown.contains("signalbox.hcl:3:12\n") && shown.len() < 2_000, "{shown}");
+}
+
+#[test]
 fn secrets_are_not_in_the_picture() {
     let text = "organization = \"acme\"\nworkspace \"w\" {\n  source \"directory\" { path = \"x\" }\n  \
                 variables           = { a = 1 }\n  \

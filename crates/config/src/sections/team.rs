@@ -18,8 +18,7 @@ pub(crate) fn team(name: &str, block: &Block<'_>, context: &mut Context<'_>) -> 
     let mut members: IndexMap<String, Span> = IndexMap::with_capacity(listed.len());
     for (member, span) in listed {
         if !context.names.users.contains_key(&member) {
-            let issue = unknown("user", &member, &span, &context.names.users);
-            context.report(issue);
+            context.report_error(|context| unknown("user", &member, &span, &context.names.users));
         } else if let Some(first) = members.get(&member) {
             let issue =
                 Issue::warning(Code::Duplicate, &span, format!("{} is listed twice", quoted(&member)))

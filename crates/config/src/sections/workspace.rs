@@ -76,8 +76,8 @@ fn access(fields: &Fields<'_>, context: &mut Context<'_>) -> IndexMap<String, Ac
             let issue = Issue::warning(Code::NoEffect, &entry.key_span, message).label("without effect");
             context.report(issue.help("remove it"));
         } else if !context.names.teams.contains_key(&entry.key) {
-            let issue = unknown("team", &entry.key, &entry.key_span, &context.names.teams);
-            context.report(issue);
+            context
+                .report_error(|context| unknown("team", &entry.key, &entry.key_span, &context.names.teams));
         } else if let Some(level) = level {
             access.insert(entry.key.clone(), level);
         }

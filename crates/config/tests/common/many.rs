@@ -19,11 +19,15 @@ workspace "network-{number}" {{
     ref  = "main"
     path = "network/{number}"
   }}
+  terraform           = "terraform-1.{}"
+  auto_apply          = true
   variables           = {{ region = "eu-west-1", size = {number} }}
   sensitive_variables = {{ password = "secret-{number}" }}
+  environment         = {{ AWS_PROFILE = "prod" }}
   access              = {{ platform = "write" }}
 }}
-"#
+"#,
+            number % 10
         );
     }
     text
