@@ -8,17 +8,30 @@ CREATE TABLE workspaces (
     origin      TEXT NOT NULL CHECK (origin IN ('config-file', 'api')),
     -- null: the config file has them
     settings    TEXT,
-    -- what each team may do here; of a workspace of the config file, what that said last
-    access      TEXT NOT NULL,
     locked_by   TEXT,
     lock_reason TEXT,
     locked_at   TEXT,
     created_at  TEXT NOT NULL,
     updated_at  TEXT NOT NULL,
     removed_at  TEXT,
+    -- the run that the workspace shows: the one that holds it, or else the newest final one, or else the first that waits;
+    -- follows from its runs, and is here for lists
+    current_run TEXT,
     CHECK ((origin = 'api') = (settings IS NOT NULL)),
     CHECK ((locked_by IS NULL) = (locked_at IS NULL) AND (locked_by IS NULL) = (lock_reason IS NULL))
 ) STRICT;
+
+CREATE INDEX workspaces_that_are_there ON workspaces (name) WHERE removed_at IS NULL;
+
+-- what each team may do in a workspace; in one of the config file, what that said last
+CREATE TABLE workspace_access (
+    team      TEXT NOT NULL,
+    workspace TEXT NOT NULL REFERENCES workspaces (id),
+    level     TEXT NOT NULL,
+    PRIMARY KEY (team, workspace)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX access_of_workspace ON workspace_access (workspace);
 
 CREATE TABLE configuration_versions (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -77,6 +90,8 @@ CREATE INDEX runs_of_workspace ON runs (workspace, seq);
 CREATE INDEX runs_of_workspace_by_end ON runs (workspace, plan_only, final, seq);
 CREATE INDEX runs_of_workspace_by_time_of_end ON runs (workspace, state_changed_at) WHERE final = 1;
 CREATE INDEX runs_by_state ON runs (state);
+-- what the lists of an organization's runs count, so that they need not read the runs
+CREATE INDEX runs_counted ON runs (operation, created_at, workspace);
 -- queues stay short however long the history gets
 CREATE INDEX runs_not_final ON runs (seq) WHERE final = 0;
 CREATE INDEX runs_of_workspace_not_final ON runs (workspace, seq) WHERE final = 0;

@@ -49,9 +49,10 @@ pub use error::{
 };
 pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
-    Lock, NewConfigurationVersion, NewRun, NewStateVersion, NewWorkspace, Operation, Origin, Page,
-    PageRequest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions,
-    RunUpdate, Settings, Source, StateVersion, Workspace,
+    Lock, NamePattern, NewConfigurationVersion, NewRun, NewStateVersion, NewWorkspace, Operation, Origin,
+    Page, PageRequest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions,
+    RunUpdate, Settings, Source, StateVersion, Visibility, Waiting, Workspace, WorkspaceFilter,
+    WorkspaceOrder,
 };
 pub use state_file::{InvalidState, StateMeta, StateOutput, state_outputs};
 pub use store::{Change, Records, Store, Synced};

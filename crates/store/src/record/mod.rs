@@ -13,11 +13,13 @@ pub use configuration::{
 pub use journal::{Actor, JournalEntry};
 pub use run::{
     Cancel, NewRun, Operation, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter,
-    RunOptions, RunUpdate,
+    RunOptions, RunUpdate, Waiting,
 };
 pub use settings::{Settings, Source};
 pub use state_version::{NewStateVersion, StateVersion};
-pub use workspace::{Lock, NewWorkspace, Origin, Workspace};
+pub use workspace::{
+    Lock, NamePattern, NewWorkspace, Origin, Visibility, Workspace, WorkspaceFilter, WorkspaceOrder,
+};
 
 /// Which part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use lifecycle::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Actor;
+use super::{Actor, Visibility};
 use crate::Digest;
 
 /// A run.
@@ -244,11 +244,26 @@ pub struct RunUpdate {
     pub log: Option<(Stage, Digest)>,
 }
 
+/// A run that is not over, as far as the queue of the organization cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// See [`Run::seq`].
+    pub seq: i64,
+    /// Where it runs.
+    pub workspace: WorkspaceId,
+    /// Its entry in the queue of its workspace.
+    pub entry: queue::Entry,
+}
+
 /// Which runs; an empty filter passes all of them, and an empty list passes none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunFilter {
-    /// In one of these workspaces.
-    pub workspaces: Option<Vec<WorkspaceId>>,
+    /// In a workspace that the reader sees.
+    pub visible: Visibility,
+    /// In this workspace.
+    pub workspace: Option<WorkspaceId>,
+    /// In one of the workspaces of these names.
+    pub workspace_names: Option<Vec<String>>,
     /// In one of these states.
     pub states: Option<Vec<State>>,
     /// Of one of these kinds.

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use lifecycle::AccessLevel;
 use lifecycle::id::{StateVersionId, WorkspaceId};
+use lifecycle::{AccessLevel, State};
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
@@ -105,4 +105,49 @@ pub struct Lock {
 impl Lock {
     /// [`Lock::by`] of a lock that the daemon set itself, since a run left a state that it could not keep.
     pub const DAEMON: &str = lifecycle::access::DAEMON;
+}
+
+/// The workspaces that a reader sees.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Visibility {
+    /// All of them.
+    #[default]
+    All,
+    /// Those in which one of these teams has any access.
+    Teams(Vec<String>),
+}
+
+/// What a workspace's name has to be, capitals aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamePattern {
+    /// It has this in it.
+    Contains(String),
+    /// It begins with this.
+    StartsWith(String),
+    /// It ends with this.
+    EndsWith(String),
+    /// It is this.
+    Is(String),
+}
+
+/// Which workspaces; an empty filter passes all that are there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WorkspaceFilter {
+    /// That the reader sees.
+    pub visible: Visibility,
+    /// Whose names match all of these.
+    pub names: Vec<NamePattern>,
+    /// Whose current run is in one of these states.
+    pub states: Option<Vec<State>>,
+}
+
+/// The order of a list of workspaces. Equal ones are in the order of their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkspaceOrder {
+    /// By name.
+    Name,
+    /// By the time at which the current run was queued; those without one come first.
+    CurrentRunCreatedAt,
+    /// By the last change of the workspace or of its current run.
+    LatestChange,
 }

@@ -42,7 +42,7 @@ pub(crate) async fn by_id(
     db: &mut SqliteConnection,
     id: ConfigurationVersionId,
 ) -> Result<ConfigurationVersion, Error> {
-    let row = sqlx::query("SELECT * FROM configuration_versions WHERE id = ?")
+    let row = sqlx::query("SELECT * FROM configuration_versions WHERE id = $1")
         .bind(id.to_string())
         .fetch_optional(db)
         .await?;
@@ -55,12 +55,12 @@ pub(crate) async fn page(
     page: PageRequest,
 ) -> Result<Page<ConfigurationVersion>, Error> {
     let workspace = workspace.to_string();
-    let total: i64 = sqlx::query_scalar("SELECT count(*) FROM configuration_versions WHERE workspace = ?")
+    let total: i64 = sqlx::query_scalar("SELECT count(*) FROM configuration_versions WHERE workspace = $1")
         .bind(&workspace)
         .fetch_one(&mut *db)
         .await?;
     let rows = sqlx::query(
-        "SELECT * FROM configuration_versions WHERE workspace = ? ORDER BY seq DESC LIMIT ? OFFSET ?",
+        "SELECT * FROM configuration_versions WHERE workspace = $1 ORDER BY seq DESC LIMIT $2 OFFSET $3",
     )
     .bind(&workspace)
     .bind(page.limit())
@@ -75,7 +75,7 @@ pub(crate) async fn current(
     workspace: WorkspaceId,
 ) -> Result<Option<ConfigurationVersion>, Error> {
     let row = sqlx::query(
-        "SELECT * FROM configuration_versions WHERE workspace = ? AND status = 'uploaded' AND speculative = 0 \
+        "SELECT * FROM configuration_versions WHERE workspace = $1 AND status = 'uploaded' AND speculative = 0 \
          ORDER BY seq DESC LIMIT 1",
     )
     .bind(workspace.to_string())
@@ -87,7 +87,7 @@ pub(crate) async fn current(
 pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewConfigurationVersion) -> Result<(), Error> {
     sqlx::query(
         "INSERT INTO configuration_versions (id, workspace, source, status, speculative, created_at) \
-         VALUES (?, ?, ?, 'pending', ?, ?)",
+         VALUES ($1, $2, $3, 'pending', $4, $5)",
     )
     .bind(new.id.to_string())
     .bind(new.workspace.to_string())
@@ -115,8 +115,8 @@ pub(crate) async fn finish(
         ConfigurationStatus::Errored { message } => (None, None, Some(message)),
     };
     sqlx::query(
-        "UPDATE configuration_versions SET status = ?, digest = ?, size = ?, error = ?, \
-         commit_sha = ?, commit_ref = ?, commit_url = ?, finished_at = ? WHERE id = ? AND status = 'pending'",
+        "UPDATE configuration_versions SET status = $1, digest = $2, size = $3, error = $4, \
+         commit_sha = $5, commit_ref = $6, commit_url = $7, finished_at = $8 WHERE id = $9 AND status = 'pending'",
     )
     .bind(status.as_str())
     .bind(digest)

@@ -43,7 +43,7 @@ fn read(row: &SqliteRow) -> Result<JournalEntry, Error> {
 }
 
 pub(crate) async fn of_run(db: &mut SqliteConnection, run: RunId) -> Result<Vec<JournalEntry>, Error> {
-    let rows = sqlx::query("SELECT * FROM journal WHERE run = ? ORDER BY seq")
+    let rows = sqlx::query("SELECT * FROM journal WHERE run = $1 ORDER BY seq")
         .bind(run.to_string())
         .fetch_all(db)
         .await?;
@@ -55,7 +55,7 @@ pub(crate) async fn after(
     seq: i64,
     limit: u32,
 ) -> Result<Vec<JournalEntry>, Error> {
-    let rows = sqlx::query("SELECT * FROM journal WHERE seq > ? ORDER BY seq LIMIT ?")
+    let rows = sqlx::query("SELECT * FROM journal WHERE seq > $1 ORDER BY seq LIMIT $2")
         .bind(seq)
         .bind(limit)
         .fetch_all(db)
@@ -65,7 +65,7 @@ pub(crate) async fn after(
 
 pub(crate) async fn by_id(db: &mut SqliteConnection, id: RunEventId) -> Result<JournalEntry, Error> {
     let row =
-        sqlx::query("SELECT * FROM journal WHERE id = ?").bind(id.to_string()).fetch_optional(db).await?;
+        sqlx::query("SELECT * FROM journal WHERE id = $1").bind(id.to_string()).fetch_optional(db).await?;
     read(&row.ok_or_else(|| Error::not_found(id))?)
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn insert(
     why: Option<String>,
 ) -> Result<(), Error> {
     sqlx::query(
-        "INSERT INTO journal (id, run, at, by_user, from_state, to_state, rule, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO journal (id, run, at, by_user, from_state, to_state, rule, why) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(RunEventId::generate().to_string())
     .bind(run.id.to_string())

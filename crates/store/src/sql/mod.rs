@@ -2,6 +2,7 @@
 
 pub(crate) mod configurations;
 pub(crate) mod journal;
+mod pattern;
 mod read;
 pub(crate) mod runs;
 pub(crate) mod states;

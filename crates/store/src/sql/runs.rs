@@ -6,9 +6,11 @@ use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 
 use super::all;
+use super::pattern::literal;
 use super::read::{Record, exists, json, time};
+use super::workspaces::push_visible;
 use crate::Error;
-use crate::record::{Page, PageRequest, PolicyCheckRecord, Run, RunFilter};
+use crate::record::{Page, PageRequest, PolicyCheckRecord, Run, RunFilter, Visibility, Waiting};
 
 fn read(row: &SqliteRow) -> Result<Run, Error> {
     let record = Record::new(row)?;
@@ -63,7 +65,7 @@ fn read_entry(row: &SqliteRow) -> Result<queue::Entry, Error> {
 }
 
 pub(crate) async fn by_id(db: &mut SqliteConnection, id: RunId) -> Result<Run, Error> {
-    let row = sqlx::query("SELECT * FROM runs WHERE id = ?").bind(id.to_string()).fetch_optional(db).await?;
+    let row = sqlx::query("SELECT * FROM runs WHERE id = $1").bind(id.to_string()).fetch_optional(db).await?;
     read(&row.ok_or_else(|| Error::not_found(id))?)
 }
 
@@ -72,7 +74,7 @@ pub(crate) async fn queue(
     workspace: WorkspaceId,
 ) -> Result<Vec<queue::Entry>, Error> {
     let rows =
-        sqlx::query("SELECT id, state, plan_only FROM runs WHERE workspace = ? AND final = 0 ORDER BY seq")
+        sqlx::query("SELECT id, state, plan_only FROM runs WHERE workspace = $1 AND final = 0 ORDER BY seq")
             .bind(workspace.to_string())
             .fetch_all(db)
             .await?;
@@ -81,6 +83,33 @@ pub(crate) async fn queue(
 
 pub(crate) async fn non_final(db: &mut SqliteConnection) -> Result<Vec<Run>, Error> {
     all(&sqlx::query("SELECT * FROM runs WHERE final = 0 ORDER BY seq").fetch_all(db).await?, read)
+}
+
+/// What the queue of the organization needs of the runs that are not over.
+pub(crate) async fn waiting(db: &mut SqliteConnection) -> Result<Vec<Waiting>, Error> {
+    let rows =
+        sqlx::query("SELECT seq, id, workspace, state, plan_only FROM runs WHERE final = 0 ORDER BY seq")
+            .fetch_all(db)
+            .await?;
+    all(&rows, |row| {
+        let record = Record::new(row)?;
+        Ok(Waiting {
+            seq: record.get("seq")?,
+            workspace: record.parse("workspace")?,
+            entry: read_entry(row)?,
+        })
+    })
+}
+
+/// Those with these ids, in no order.
+pub(crate) async fn by_ids(db: &mut SqliteConnection, ids: &[RunId]) -> Result<Vec<Run>, Error> {
+    let mut select = QueryBuilder::new("SELECT * FROM runs WHERE id IN (");
+    let mut list = select.separated(", ");
+    ids.iter().for_each(|id| {
+        list.push_bind(id.to_string());
+    });
+    select.push(")");
+    all(&select.build().fetch_all(db).await?, read)
 }
 
 pub(crate) async fn busy_workspaces(db: &mut SqliteConnection) -> Result<Vec<WorkspaceId>, Error> {
@@ -93,31 +122,28 @@ pub(crate) async fn busy_workspaces(db: &mut SqliteConnection) -> Result<Vec<Wor
         .collect()
 }
 
-/// `w.id` is the workspace.
-macro_rules! current_seq {
-    () => {
-        "coalesce(\
-         (SELECT seq FROM runs WHERE workspace = w.id AND holds = 1), \
-         (SELECT max(seq) FROM runs WHERE workspace = w.id AND plan_only = 0 AND final = 1), \
-         (SELECT min(seq) FROM runs WHERE workspace = w.id AND plan_only = 0 AND final = 0))"
-    };
-}
-
+/// The run that the workspace shows.
 pub(crate) async fn current(db: &mut SqliteConnection, workspace: WorkspaceId) -> Result<Option<Run>, Error> {
-    let row = sqlx::query(concat!(
-        "SELECT r.* FROM workspaces w JOIN runs r ON r.seq = ",
-        current_seq!(),
-        " WHERE w.id = ?"
-    ))
-    .bind(workspace.to_string())
-    .fetch_optional(db)
-    .await?;
+    let row = sqlx::query("SELECT r.* FROM workspaces w JOIN runs r ON r.id = w.current_run WHERE w.id = $1")
+        .bind(workspace.to_string())
+        .fetch_optional(db)
+        .await?;
     row.as_ref().map(read).transpose()
 }
 
-pub(crate) async fn all_current(db: &mut SqliteConnection) -> Result<Vec<Run>, Error> {
-    let text = concat!("SELECT r.* FROM workspaces w JOIN runs r ON r.seq = ", current_seq!());
-    all(&sqlx::query(text).fetch_all(db).await?, read)
+/// The runs that these workspaces show.
+pub(crate) async fn current_of(
+    db: &mut SqliteConnection,
+    workspaces: &[WorkspaceId],
+) -> Result<Vec<Run>, Error> {
+    let mut select =
+        QueryBuilder::new("SELECT r.* FROM workspaces w JOIN runs r ON r.id = w.current_run WHERE w.id IN (");
+    let mut list = select.separated(", ");
+    workspaces.iter().for_each(|id| {
+        list.push_bind(id.to_string());
+    });
+    select.push(")");
+    all(&select.build().fetch_all(db).await?, read)
 }
 
 pub(crate) async fn latest_final(
@@ -125,7 +151,7 @@ pub(crate) async fn latest_final(
     workspace: WorkspaceId,
 ) -> Result<Option<Run>, Error> {
     let row = sqlx::query(
-        "SELECT * FROM runs WHERE workspace = ? AND plan_only = 0 AND final = 1 ORDER BY seq DESC LIMIT 1",
+        "SELECT * FROM runs WHERE workspace = $1 AND plan_only = 0 AND final = 1 ORDER BY seq DESC LIMIT 1",
     )
     .bind(workspace.to_string())
     .fetch_optional(db)
@@ -152,7 +178,7 @@ pub(crate) async fn insert(db: &mut SqliteConnection, run: &Run) -> Result<Run, 
          status_timestamps, cancel, plan, configuration_version, error, policy_outcome, policy_report, \
          policy_counts, logs, id, workspace, plan_only, operation, facts, message, options, source, \
          created_by, created_at) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) RETURNING seq",
     );
     let row = bind_changing(query, run)?
         .bind(run.id.to_string())
@@ -174,10 +200,10 @@ pub(crate) async fn insert(db: &mut SqliteConnection, run: &Run) -> Result<Run, 
 /// Writes a changed run down, over the version before this one.
 pub(crate) async fn update(db: &mut SqliteConnection, run: &Run) -> Result<(), Error> {
     let query = sqlx::query(
-        "UPDATE runs SET version = ?, state = ?, final = ?, holds = ?, confirmed_by = ?, updated_at = ?, \
-         state_changed_at = ?, status_timestamps = ?, cancel = ?, plan = ?, configuration_version = ?, error = ?, \
-         policy_outcome = ?, policy_report = ?, policy_counts = ?, logs = ? \
-         WHERE id = ? AND version = ? AND final = 0",
+        "UPDATE runs SET version = $1, state = $2, final = $3, holds = $4, confirmed_by = $5, updated_at = $6, \
+         state_changed_at = $7, status_timestamps = $8, cancel = $9, plan = $10, configuration_version = $11, error = $12, \
+         policy_outcome = $13, policy_report = $14, policy_counts = $15, logs = $16 \
+         WHERE id = $17 AND version = $18 AND final = 0",
     );
     let done = bind_changing(query, run)?.bind(run.id.to_string()).bind(run.version - 1).execute(db).await?;
     match done.rows_affected() {
@@ -251,7 +277,9 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
         sql.push(")");
     }
     let RunFilter {
-        workspaces,
+        visible,
+        workspace,
+        workspace_names,
         states,
         operations,
         sources,
@@ -266,7 +294,19 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
         sql.push("LEFT JOIN configuration_versions c ON c.id = r.configuration_version ");
     }
     sql.push("WHERE true");
-    one_of(sql, "r.workspace", workspaces.as_deref(), ToString::to_string);
+    if let Some(workspace) = workspace {
+        sql.push(" AND r.workspace = ").push_bind(workspace.to_string());
+    }
+    if let Visibility::Teams(teams) = visible {
+        sql.push(" AND r.workspace IN (");
+        push_visible(sql, teams);
+        sql.push(")");
+    }
+    if let Some(names) = workspace_names {
+        sql.push(" AND r.workspace IN (SELECT w.id FROM workspaces w WHERE true");
+        one_of(sql, "w.name", Some(names), Clone::clone);
+        sql.push(")");
+    }
     one_of(sql, "r.state", states.as_deref(), |state| state.as_str().to_owned());
     one_of(sql, "r.operation", operations.as_deref(), |operation| operation.as_str().to_owned());
     one_of(sql, "r.source", sources.as_deref(), Clone::clone);
@@ -277,11 +317,16 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
         sql.push(" AND c.commit_sha LIKE ").push_bind(format!("{}%", literal(commit))).push(r" ESCAPE '\'");
     }
     if let Some(search) = search {
-        let pattern = format!("%{}%", literal(search));
-        for (before, column) in
-            [(" AND (", "r.id"), (" OR ", "r.message"), (" OR ", "r.created_by"), (" OR ", "c.commit_sha")]
+        let pattern = format!("%{}%", literal(&search.to_lowercase()));
+        for (column, before) in
+            [("r.id", " AND ("), ("r.message", " OR "), ("r.created_by", " OR "), ("c.commit_sha", " OR ")]
         {
-            sql.push(before).push(column).push(" LIKE ").push_bind(pattern.clone()).push(r" ESCAPE '\'");
+            sql.push(before)
+                .push("lower(")
+                .push(column)
+                .push(") LIKE ")
+                .push_bind(pattern.clone())
+                .push(r" ESCAPE '\'");
         }
         sql.push(")");
     }
@@ -291,9 +336,4 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
     if let Some(before) = created_before {
         sql.push(" AND r.created_at < ").push_bind(time(*before));
     }
-}
-
-/// A text as a pattern that only matches itself.
-fn literal(text: &str) -> String {
-    text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }

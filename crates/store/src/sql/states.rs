@@ -26,7 +26,7 @@ fn read(row: &SqliteRow) -> Result<StateVersion, Error> {
 }
 
 pub(crate) async fn by_id(db: &mut SqliteConnection, id: StateVersionId) -> Result<StateVersion, Error> {
-    let row = sqlx::query("SELECT * FROM state_versions WHERE id = ?")
+    let row = sqlx::query("SELECT * FROM state_versions WHERE id = $1")
         .bind(id.to_string())
         .fetch_optional(db)
         .await?;
@@ -37,7 +37,7 @@ pub(crate) async fn current(
     db: &mut SqliteConnection,
     workspace: WorkspaceId,
 ) -> Result<Option<StateVersion>, Error> {
-    let row = sqlx::query("SELECT * FROM state_versions WHERE workspace = ? ORDER BY seq DESC LIMIT 1")
+    let row = sqlx::query("SELECT * FROM state_versions WHERE workspace = $1 ORDER BY seq DESC LIMIT 1")
         .bind(workspace.to_string())
         .fetch_optional(db)
         .await?;
@@ -50,7 +50,7 @@ pub(crate) async fn with_content(
     content: Digest,
 ) -> Result<Option<StateVersion>, Error> {
     let row = sqlx::query(
-        "SELECT * FROM state_versions WHERE workspace = ? AND digest = ? ORDER BY seq DESC LIMIT 1",
+        "SELECT * FROM state_versions WHERE workspace = $1 AND digest = $2 ORDER BY seq DESC LIMIT 1",
     )
     .bind(workspace.to_string())
     .bind(content.to_string())
@@ -65,12 +65,12 @@ pub(crate) async fn page(
     page: PageRequest,
 ) -> Result<Page<StateVersion>, Error> {
     let workspace = workspace.to_string();
-    let total: i64 = sqlx::query_scalar("SELECT count(*) FROM state_versions WHERE workspace = ?")
+    let total: i64 = sqlx::query_scalar("SELECT count(*) FROM state_versions WHERE workspace = $1")
         .bind(&workspace)
         .fetch_one(&mut *db)
         .await?;
     let rows =
-        sqlx::query("SELECT * FROM state_versions WHERE workspace = ? ORDER BY seq DESC LIMIT ? OFFSET ?")
+        sqlx::query("SELECT * FROM state_versions WHERE workspace = $1 ORDER BY seq DESC LIMIT $2 OFFSET $3")
             .bind(&workspace)
             .bind(page.limit())
             .bind(page.offset())
@@ -80,7 +80,7 @@ pub(crate) async fn page(
 }
 
 pub(crate) async fn of_run(db: &mut SqliteConnection, run: RunId) -> Result<Vec<StateVersion>, Error> {
-    let rows = sqlx::query("SELECT * FROM state_versions WHERE run = ? ORDER BY seq")
+    let rows = sqlx::query("SELECT * FROM state_versions WHERE run = $1 ORDER BY seq")
         .bind(run.to_string())
         .fetch_all(db)
         .await?;
@@ -91,7 +91,7 @@ pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewStateVersion) -> 
     sqlx::query(
         "INSERT INTO state_versions \
          (id, workspace, run, serial, lineage, terraform_version, digest, size, created_at, created_by) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
     )
     .bind(new.id.to_string())
     .bind(new.workspace.to_string())

@@ -1,65 +1,214 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use lifecycle::AccessLevel;
 use lifecycle::id::WorkspaceId;
-use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
 use super::all as all_of;
+use super::pattern::literal;
 use super::read::{Record, exists, json, time};
 use crate::Error;
-use crate::record::{Lock, NewWorkspace, Origin, Settings, Workspace};
+use crate::record::{
+    Lock, NamePattern, NewWorkspace, Origin, Page, PageRequest, Settings, Visibility, Workspace,
+    WorkspaceFilter, WorkspaceOrder,
+};
 
-/// Ends where a condition goes.
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, name, origin, locked_by, lock_reason, locked_at, created_at, updated_at, removed_at, ",
-            "(SELECT s.id FROM state_versions s WHERE s.workspace = w.id ORDER BY s.seq DESC LIMIT 1) ",
-            "AS current_state_version, ",
-            // see `Workspace::access`
-            "CASE WHEN removed_at IS NULL ",
-            "OR EXISTS (SELECT 1 FROM runs r WHERE r.workspace = w.id AND r.final = 0) ",
-            "OR EXISTS (SELECT 1 FROM runs r WHERE r.workspace = w.id AND r.final = 1 ",
-            "AND r.state_changed_at >= max(removed_at, strftime('%Y-%m-%dT%H:%M:%S', 'now', '-1 day'))) ",
-            "THEN access ELSE '{}' END AS access_now FROM workspaces w ",
-            $rest
-        )
+/// The columns of a workspace `w`.
+macro_rules! columns {
+    () => {
+        "w.id, w.name, w.origin, w.locked_by, w.lock_reason, w.locked_at, w.created_at, w.updated_at, w.removed_at, \
+         (SELECT s.id FROM state_versions s WHERE s.workspace = w.id ORDER BY s.seq DESC LIMIT 1) \
+         AS current_state_version, \
+         CASE WHEN w.removed_at IS NULL THEN 0 \
+         ELSE (SELECT count(*) FROM runs r WHERE r.workspace = w.id AND r.final = 0) END AS under_way, \
+         CASE WHEN w.removed_at IS NULL THEN NULL \
+         ELSE (SELECT max(r.state_changed_at) FROM runs r WHERE r.workspace = w.id AND r.final = 1) END AS last_end"
     };
 }
 
-fn read(row: &SqliteRow) -> Result<Workspace, Error> {
+/// How long the access to a removed workspace stands after the end of its last run.
+const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
+
+/// The workspace without its access, and whether that stands.
+fn read(row: &SqliteRow, now: Timestamp) -> Result<(Workspace, bool), Error> {
     let record = Record::new(row)?;
     let lock = match record.get("locked_by")? {
         Some(by) => Some(Lock { by, reason: record.get("lock_reason")?, at: record.parse("locked_at")? }),
         None => None,
     };
-    Ok(Workspace {
+    let removed_at: Option<Timestamp> = record.parse_some("removed_at")?;
+    let last_end: Option<Timestamp> = record.parse_some("last_end")?;
+    let workspace = Workspace {
         id: record.parse("id")?,
         name: record.get("name")?,
         origin: record.parse("origin")?,
         lock,
-        access: record.json("access_now")?,
+        access: BTreeMap::new(),
         current_state_version: record.parse_some("current_state_version")?,
         created_at: record.parse("created_at")?,
         updated_at: record.parse("updated_at")?,
-        removed_at: record.parse_some("removed_at")?,
-    })
+        removed_at,
+    };
+    // see `Workspace::access`
+    let under_way = record.get::<i64>("under_way")? > 0;
+    let seen = |removed| last_end.is_some_and(|end| end >= removed && end >= now - LOOK_BACK);
+    Ok((workspace, under_way || removed_at.is_none_or(seen)))
+}
+
+/// Reads the rows, and the access of those whose access stands.
+async fn with_access(db: &mut SqliteConnection, rows: &[SqliteRow]) -> Result<Vec<Workspace>, Error> {
+    let now = Timestamp::now();
+    let read = all_of(rows, |row| read(row, now))?;
+    let mut select = QueryBuilder::new("SELECT workspace AS id, team, level FROM workspace_access");
+    // for many it is all of them
+    if rows.len() <= 100 {
+        select.push(" WHERE workspace IN (");
+        let mut ids = select.separated(", ");
+        read.iter().for_each(|(workspace, _)| {
+            ids.push_bind(workspace.id.to_string());
+        });
+        select.push(")");
+    }
+    let mut access: HashMap<WorkspaceId, BTreeMap<String, AccessLevel>> = HashMap::new();
+    for row in select.build().fetch_all(db).await? {
+        let record = Record::new(&row)?;
+        let level = record.get::<&str>("level")?;
+        let level = AccessLevel::ALL.into_iter().find(|known| known.as_str() == level);
+        let level =
+            level.ok_or_else(|| record.damaged("level", "it is none of read, plan, write and admin"))?;
+        access.entry(record.parse("id")?).or_default().insert(record.get("team")?, level);
+    }
+    let own = |(workspace, stands): (Workspace, bool)| {
+        let access = if stands { access.remove(&workspace.id).unwrap_or_default() } else { BTreeMap::new() };
+        Workspace { access, ..workspace }
+    };
+    Ok(read.into_iter().map(own).collect())
+}
+
+async fn one(db: &mut SqliteConnection, row: Option<SqliteRow>) -> Result<Option<Workspace>, Error> {
+    match row {
+        Some(row) => Ok(with_access(db, &[row]).await?.pop()),
+        None => Ok(None),
+    }
 }
 
 pub(crate) async fn all(db: &mut SqliteConnection) -> Result<Vec<Workspace>, Error> {
-    all_of(&sqlx::query(select!("ORDER BY name")).fetch_all(db).await?, read)
+    let text = concat!("SELECT ", columns!(), " FROM workspaces w ORDER BY w.name");
+    let rows = sqlx::query(text).fetch_all(&mut *db).await?;
+    with_access(db, &rows).await
 }
 
 pub(crate) async fn by_id(db: &mut SqliteConnection, id: WorkspaceId) -> Result<Workspace, Error> {
-    let row = sqlx::query(select!("WHERE id = ?")).bind(id.to_string()).fetch_optional(db).await?;
-    read(&row.ok_or_else(|| Error::not_found(id))?)
+    let text = concat!("SELECT ", columns!(), " FROM workspaces w WHERE w.id = $1");
+    let row = sqlx::query(text).bind(id.to_string()).fetch_optional(&mut *db).await?;
+    one(db, row).await?.ok_or_else(|| Error::not_found(id))
 }
 
 pub(crate) async fn by_name(db: &mut SqliteConnection, name: &str) -> Result<Option<Workspace>, Error> {
-    let row = sqlx::query(select!("WHERE name = ?")).bind(name).fetch_optional(db).await?;
-    row.as_ref().map(read).transpose()
+    let text = concat!("SELECT ", columns!(), " FROM workspaces w WHERE w.name = $1");
+    let row = sqlx::query(text).bind(name).fetch_optional(&mut *db).await?;
+    one(db, row).await
+}
+
+/// Those with these ids, in no order.
+pub(crate) async fn by_ids(db: &mut SqliteConnection, ids: &[WorkspaceId]) -> Result<Vec<Workspace>, Error> {
+    let mut select = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM workspaces w WHERE w.id IN ("));
+    let mut list = select.separated(", ");
+    ids.iter().for_each(|id| {
+        list.push_bind(id.to_string());
+    });
+    select.push(")");
+    let rows = select.build().fetch_all(&mut *db).await?;
+    with_access(db, &rows).await
+}
+
+/// Those that somebody locked.
+pub(crate) async fn locked(db: &mut SqliteConnection) -> Result<Vec<WorkspaceId>, Error> {
+    let rows = sqlx::query("SELECT id FROM workspaces WHERE locked_by IS NOT NULL").fetch_all(db).await?;
+    all_of(&rows, |row| Record::new(row)?.parse("id"))
+}
+
+/// A page of those that are there, with their current runs joined as `r`.
+pub(crate) async fn page(
+    db: &mut SqliteConnection,
+    filter: &WorkspaceFilter,
+    order: WorkspaceOrder,
+    descending: bool,
+    page: PageRequest,
+) -> Result<Page<Workspace>, Error> {
+    let by_run = filter.states.is_some() || order != WorkspaceOrder::Name;
+    let mut count = QueryBuilder::new("SELECT count(*) FROM workspaces w");
+    push_conditions(&mut count, filter, filter.states.is_some());
+    let total: i64 = count.build_query_scalar().fetch_one(&mut *db).await?;
+
+    let mut select = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM workspaces w"));
+    push_conditions(&mut select, filter, by_run);
+    let way = if descending { " DESC" } else { "" };
+    select.push(" ORDER BY ");
+    match order {
+        WorkspaceOrder::Name => {}
+        WorkspaceOrder::CurrentRunCreatedAt => {
+            select.push("r.seq").push(way).push(", ");
+        }
+        WorkspaceOrder::LatestChange => {
+            select.push(
+                "CASE WHEN r.state_changed_at > w.updated_at THEN r.state_changed_at ELSE w.updated_at END",
+            );
+            select.push(way).push(", ");
+        }
+    }
+    select.push("w.name").push(if order == WorkspaceOrder::Name { way } else { "" });
+    select.push(" LIMIT ").push_bind(page.limit()).push(" OFFSET ").push_bind(page.offset());
+    let rows = select.build().fetch_all(&mut *db).await?;
+    Ok(Page { items: with_access(db, &rows).await?, total: total.unsigned_abs() })
+}
+
+fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &WorkspaceFilter, by_run: bool) {
+    if by_run {
+        sql.push(" LEFT JOIN runs r ON r.id = w.current_run");
+    }
+    sql.push(" WHERE w.removed_at IS NULL");
+    if let Visibility::Teams(teams) = &filter.visible {
+        sql.push(" AND w.id IN (");
+        push_visible(sql, teams);
+        sql.push(")");
+    }
+    for name in &filter.names {
+        let (pattern, exact) = match name {
+            NamePattern::Contains(text) => (format!("%{}%", literal(&text.to_lowercase())), false),
+            NamePattern::StartsWith(text) => (format!("{}%", literal(&text.to_lowercase())), false),
+            NamePattern::EndsWith(text) => (format!("%{}", literal(&text.to_lowercase())), false),
+            NamePattern::Is(text) => (text.to_lowercase(), true),
+        };
+        sql.push(" AND lower(w.name) ").push(if exact { "= " } else { "LIKE " }).push_bind(pattern);
+        if !exact {
+            sql.push(r" ESCAPE '\'");
+        }
+    }
+    if let Some(states) = &filter.states {
+        if states.is_empty() {
+            sql.push(" AND false");
+            return;
+        }
+        sql.push(" AND r.state IN (");
+        let mut list = sql.separated(", ");
+        for state in states {
+            list.push_bind(state.as_str());
+        }
+        sql.push(")");
+    }
+}
+
+/// Selects the ids of the workspaces in which one of these teams has any access.
+pub(super) fn push_visible(sql: &mut QueryBuilder<Sqlite>, teams: &[String]) {
+    sql.push("SELECT workspace FROM workspace_access WHERE team IN (");
+    let mut list = sql.separated(", ");
+    for team in teams {
+        list.push_bind(team.clone());
+    }
+    sql.push(")");
 }
 
 pub(crate) async fn insert(
@@ -69,24 +218,22 @@ pub(crate) async fn insert(
 ) -> Result<(), Error> {
     let own = origin == Origin::Api;
     sqlx::query(
-        "INSERT INTO workspaces (id, name, origin, settings, access, created_at, updated_at) \
-         VALUES (?, ?, ?, ?, ?, ?6, ?6)",
+        "INSERT INTO workspaces (id, name, origin, settings, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)",
     )
     .bind(id.to_string())
     .bind(name)
     .bind(origin.as_str())
     .bind(own.then(|| json(settings)).transpose()?)
-    .bind(json(access)?)
     .bind(time(*created_at))
-    .execute(db)
+    .execute(&mut *db)
     .await
     .map_err(|error| exists(error, format_args!("workspace {name}")))?;
-    Ok(())
+    set_access(db, *id, access).await
 }
 
 /// The settings that are kept here: those of a workspace of the config file are not.
 pub(crate) async fn settings(db: &mut SqliteConnection, id: WorkspaceId) -> Result<Option<Settings>, Error> {
-    let row = sqlx::query("SELECT id, settings FROM workspaces WHERE id = ?")
+    let row = sqlx::query("SELECT id, settings FROM workspaces WHERE id = $1")
         .bind(id.to_string())
         .fetch_optional(db)
         .await?;
@@ -98,11 +245,18 @@ pub(crate) async fn set_access(
     id: WorkspaceId,
     access: &BTreeMap<String, AccessLevel>,
 ) -> Result<(), Error> {
-    sqlx::query("UPDATE workspaces SET access = ? WHERE id = ?")
-        .bind(json(access)?)
+    sqlx::query("DELETE FROM workspace_access WHERE workspace = $1")
         .bind(id.to_string())
-        .execute(db)
+        .execute(&mut *db)
         .await?;
+    for (team, level) in access {
+        sqlx::query("INSERT INTO workspace_access (team, workspace, level) VALUES ($1, $2, $3)")
+            .bind(team)
+            .bind(id.to_string())
+            .bind(level.as_str())
+            .execute(&mut *db)
+            .await?;
+    }
     Ok(())
 }
 
@@ -112,7 +266,7 @@ pub(crate) async fn set_removed(
     removed_at: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<(), Error> {
-    sqlx::query("UPDATE workspaces SET removed_at = ?, updated_at = ? WHERE id = ?")
+    sqlx::query("UPDATE workspaces SET removed_at = $1, updated_at = $2 WHERE id = $3")
         .bind(removed_at.map(time))
         .bind(time(now))
         .bind(id.to_string())
@@ -128,12 +282,28 @@ pub(crate) async fn set_lock(
     now: Timestamp,
 ) -> Result<(), Error> {
     sqlx::query(
-        "UPDATE workspaces SET locked_by = ?, lock_reason = ?, locked_at = ?, updated_at = ? WHERE id = ?",
+        "UPDATE workspaces SET locked_by = $1, lock_reason = $2, locked_at = $3, updated_at = $4 WHERE id = $5",
     )
     .bind(lock.map(|lock| &lock.by))
     .bind(lock.map(|lock| &lock.reason))
     .bind(lock.map(|lock| time(lock.at)))
     .bind(time(now))
+    .bind(id.to_string())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Brings the run that the workspace shows in line with its runs: the one that holds it, or else the newest final one, or
+/// else the first that waits. Plan-only runs never are.
+pub(crate) async fn set_current_run(db: &mut SqliteConnection, id: WorkspaceId) -> Result<(), Error> {
+    sqlx::query(
+        "UPDATE workspaces SET current_run = coalesce(\
+         (SELECT id FROM runs WHERE workspace = $1 AND holds = 1), \
+         (SELECT id FROM runs WHERE workspace = $1 AND plan_only = 0 AND final = 1 ORDER BY seq DESC LIMIT 1), \
+         (SELECT id FROM runs WHERE workspace = $1 AND plan_only = 0 AND final = 0 ORDER BY seq LIMIT 1)) \
+         WHERE id = $1",
+    )
     .bind(id.to_string())
     .execute(db)
     .await?;

@@ -1,10 +1,10 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lifecycle::id::{RunEventId, RunId, WorkspaceId};
 use lifecycle::{Rule, State, queue};
 
 use super::{Change, Records, Store};
-use crate::record::{Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunEvent, RunFilter};
+use crate::record::{Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunEvent, RunFilter, Waiting};
 use crate::{Error, RecordError, sql, transition};
 
 impl Store {
@@ -29,6 +29,7 @@ impl Store {
                 let run = sql::runs::insert(tx.sql(), &transition::queued(new)).await?;
                 let by = Actor::User(run.created_by.clone());
                 sql::journal::insert(tx.sql(), &run, by, None, None, None).await?;
+                sql::workspaces::set_current_run(tx.sql(), run.workspace).await?;
                 tx.changed(Change::Run { workspace: run.workspace, run: run.id });
                 Ok(run)
             })
@@ -57,6 +58,10 @@ impl Store {
                     }
                 }
                 sql::runs::update(tx.sql(), &run).await?;
+                // the others change nothing about which run its workspace shows
+                if rule == Rule::T1 || run.state.is_final() {
+                    sql::workspaces::set_current_run(tx.sql(), run.workspace).await?;
+                }
                 let RunEvent { by, why, .. } = happened;
                 sql::journal::insert(tx.sql(), &run, by, Some(from), Some(rule), why).await?;
                 tx.changed(Change::Run { workspace: run.workspace, run: run.id });
@@ -117,13 +122,33 @@ impl Records {
         sql::runs::current(&mut *self.reader().await?, workspace).await
     }
 
-    /// [`Store::current_run`] of every workspace that has one.
+    /// [`Records::current_run`] of each of these workspaces that has one.
     ///
     /// # Errors
     /// [`Error`] of the database.
-    pub async fn current_runs(&self) -> Result<HashMap<WorkspaceId, Run>, Error> {
-        let runs = sql::runs::all_current(&mut *self.reader().await?).await?;
+    pub async fn current_runs(&self, workspaces: &[WorkspaceId]) -> Result<HashMap<WorkspaceId, Run>, Error> {
+        let runs = sql::runs::current_of(&mut *self.reader().await?, workspaces).await?;
         Ok(runs.into_iter().map(|run| (run.workspace, run)).collect())
+    }
+
+    /// What the queue of the organization is made of, all seen at the same moment: the runs that are not over, in the
+    /// order in which they were queued, and the workspaces that somebody locked.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn waiting(&self) -> Result<(Vec<Waiting>, HashSet<WorkspaceId>), Error> {
+        let mut snapshot = self.snapshot().await?;
+        let waiting = sql::runs::waiting(&mut snapshot).await?;
+        Ok((waiting, sql::workspaces::locked(&mut snapshot).await?.into_iter().collect()))
+    }
+
+    /// The runs with these ids that are there.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn runs_with(&self, ids: &[RunId]) -> Result<HashMap<RunId, Run>, Error> {
+        let runs = sql::runs::by_ids(&mut *self.reader().await?, ids).await?;
+        Ok(runs.into_iter().map(|run| (run.id, run)).collect())
     }
 
     /// The workspace's newest final run that was not plan-only.

@@ -1,11 +1,13 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use lifecycle::id::WorkspaceId;
 use lifecycle::{AccessLevel, queue};
 
 use super::{Change, Records, Store};
-use crate::record::{Lock, NewWorkspace, Origin, Settings, Workspace};
+use crate::record::{
+    Lock, NewWorkspace, Origin, Page, PageRequest, Settings, Workspace, WorkspaceFilter, WorkspaceOrder,
+};
 use crate::sync::{self, Step};
 use crate::{Error, LockError, sql};
 
@@ -191,6 +193,32 @@ impl Records {
     /// [`Error`] of the database.
     pub async fn workspaces(&self) -> Result<Vec<Workspace>, Error> {
         sql::workspaces::all(&mut *self.reader().await?).await
+    }
+
+    /// The workspaces that are there and pass the filter.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn list_workspaces(
+        &self,
+        filter: &WorkspaceFilter,
+        order: WorkspaceOrder,
+        descending: bool,
+        page: PageRequest,
+    ) -> Result<Page<Workspace>, Error> {
+        sql::workspaces::page(&mut *self.snapshot().await?, filter, order, descending, page).await
+    }
+
+    /// The workspaces with these ids.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn workspaces_with(
+        &self,
+        ids: &[WorkspaceId],
+    ) -> Result<HashMap<WorkspaceId, Workspace>, Error> {
+        let workspaces = sql::workspaces::by_ids(&mut *self.snapshot().await?, ids).await?;
+        Ok(workspaces.into_iter().map(|workspace| (workspace.id, workspace)).collect())
     }
 
     /// The workspace with this id.

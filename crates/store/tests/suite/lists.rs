@@ -1,10 +1,11 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lifecycle::id::ConfigurationVersionId;
-use lifecycle::{Event, Facts, PlanOptions, Stage, State, Work};
+use lifecycle::{AccessLevel, Event, Facts, PlanOptions, Stage, State, Work};
 use store::{
-    Commit, ConfigurationResult, Digest, NewConfigurationVersion, NewRun, Operation, PageRequest, Run,
-    RunFilter, RunOptions, Store, Workspace,
+    Commit, ConfigurationResult, Digest, Lock, NamePattern, NewConfigurationVersion, NewRun, NewWorkspace,
+    Operation, PageRequest, Run, RunFilter, RunOptions, Store, Visibility, Workspace, WorkspaceFilter,
+    WorkspaceOrder,
 };
 
 use super::{TO_CONFIRMATION, at, finished, new_run, queued, queued_plan_only, record, through, workspace};
@@ -80,7 +81,7 @@ pub(crate) async fn the_current_run_holds_the_workspace_or_is_the_newest_final(s
 
     workspace(&store, "empty").await;
     let other = finished(&store, &workspace(&store, "other").await).await;
-    let all = store.current_runs().await.unwrap();
+    let all = store.current_runs(&[network.id, other.workspace]).await.unwrap();
     let all: HashMap<_, _> = all.into_iter().map(|(workspace, run)| (workspace, run.id)).collect();
     assert_eq!(all, HashMap::from([(network.id, third.id), (other.workspace, other.id)]));
 }
@@ -129,9 +130,9 @@ pub(crate) async fn runs_are_found_by_each_filter_alone_and_together(store: Stor
     let search = |text: &str| RunFilter { search: Some(text.into()), ..RunFilter::default() };
     let table: Vec<(RunFilter, &[usize])> = vec![
         (all.clone(), &[5, 4, 3, 2, 1, 0]),
-        (RunFilter { workspaces: Some(vec![network.id]), ..all.clone() }, &[2, 1, 0]),
-        (RunFilter { workspaces: Some(vec![storage.id, network.id]), ..all.clone() }, &[5, 4, 3, 2, 1, 0]),
-        (RunFilter { workspaces: Some(vec![]), ..all.clone() }, &[]),
+        (RunFilter { workspace: Some(network.id), ..all.clone() }, &[2, 1, 0]),
+        (RunFilter { workspace_names: Some(vec!["storage".into()]), ..all.clone() }, &[5, 4, 3]),
+        (RunFilter { workspace_names: Some(vec![]), ..all.clone() }, &[]),
         (RunFilter { states: Some(vec![State::Discarded(Stage::Pending)]), ..all.clone() }, &[0]),
         (RunFilter { states: Some(vec![]), ..all.clone() }, &[]),
         (some(Operation::PlanOnly), &[1]),
@@ -171,6 +172,90 @@ pub(crate) async fn runs_are_found_by_each_filter_alone_and_together(store: Stor
         assert_eq!(found, expected, "{filter:?}");
         assert_eq!(page.total, expected.len() as u64, "{filter:?}");
     }
+}
+
+pub(crate) async fn a_reader_finds_what_lies_in_the_workspaces_of_their_teams(store: Store) {
+    let level = |team: &str| [(team.to_owned(), AccessLevel::Read)].into();
+    for (name, access) in [("a", level("ops")), ("b", level("dev")), ("c", BTreeMap::new())] {
+        let new = NewWorkspace { access, ..NewWorkspace::named(name, at(0)) };
+        let workspace = store.create_workspace(new).await.unwrap();
+        queued(&store, &workspace).await;
+    }
+    let teams = |teams: &[&str]| Visibility::Teams(teams.iter().map(|team| (*team).to_owned()).collect());
+    let table = [
+        (Visibility::All, "abc"),
+        (teams(&["ops"]), "a"),
+        (teams(&["dev", "ops"]), "ab"),
+        (teams(&["nobody"]), ""),
+        (teams(&[]), ""),
+    ];
+    for (visible, expected) in table {
+        let filter = WorkspaceFilter { visible: visible.clone(), ..WorkspaceFilter::default() };
+        assert_eq!(names(&store, &filter, WorkspaceOrder::Name, false).await, expected, "{visible:?}");
+        let filter = RunFilter { visible: visible.clone(), ..RunFilter::default() };
+        let runs = store.runs(&filter, PageRequest::first(10)).await.unwrap();
+        assert_eq!((runs.items.len(), runs.total), (expected.len(), expected.len() as u64), "{visible:?}");
+    }
+}
+
+/// The names of the workspaces that pass, one after the other.
+async fn names(store: &Store, filter: &WorkspaceFilter, order: WorkspaceOrder, descending: bool) -> String {
+    let page = store.list_workspaces(filter, order, descending, PageRequest::first(100)).await.unwrap();
+    assert_eq!(page.total, page.items.len() as u64);
+    page.items.into_iter().map(|workspace| workspace.name).collect()
+}
+
+pub(crate) async fn workspaces_are_found_by_name_and_by_the_state_of_their_run(store: Store) {
+    for name in ["Network-prod", "network_test", "storage"] {
+        workspace(&store, name).await;
+    }
+    let storage = store.workspace_by_name("storage").await.unwrap().unwrap();
+    finished(&store, &storage).await;
+    let by = |pattern| WorkspaceFilter { names: vec![pattern], ..WorkspaceFilter::default() };
+    let contains = |text: &str| by(NamePattern::Contains(text.into()));
+    let in_state = |state| WorkspaceFilter { states: Some(vec![state]), ..WorkspaceFilter::default() };
+    let table = [
+        (WorkspaceFilter::default(), "Network-prodnetwork_teststorage"),
+        (contains("WORK"), "Network-prodnetwork_test"),
+        (contains("_"), "network_test"),
+        (contains("%"), ""),
+        (by(NamePattern::StartsWith("network".into())), "Network-prodnetwork_test"),
+        (by(NamePattern::EndsWith("PROD".into())), "Network-prod"),
+        (by(NamePattern::Is("Storage".into())), "storage"),
+        (by(NamePattern::Is("stor".into())), ""),
+        (in_state(State::NoChanges), "storage"),
+        (in_state(State::Applied), ""),
+        (WorkspaceFilter { states: Some(vec![]), ..WorkspaceFilter::default() }, ""),
+    ];
+    for (filter, expected) in table {
+        assert_eq!(names(&store, &filter, WorkspaceOrder::Name, false).await, expected, "{filter:?}");
+    }
+    let removed = store.sync_workspaces(BTreeMap::from([("file".to_owned(), BTreeMap::new())]), at(1)).await;
+    assert_eq!(removed.unwrap(), store::Synced::default());
+    store.sync_workspaces(BTreeMap::new(), at(2)).await.unwrap();
+    let all = names(&store, &WorkspaceFilter::default(), WorkspaceOrder::Name, false).await;
+    assert!(!all.contains("file"), "a removed workspace is in no list");
+}
+
+pub(crate) async fn workspaces_are_in_the_order_that_was_asked_for(store: Store) {
+    let [a, b, c] = ["a", "b", "c"].map(|name| NewWorkspace::named(name, at(0)));
+    let (b, c) = (store.create_workspace(b).await.unwrap(), store.create_workspace(c).await.unwrap());
+    store.create_workspace(a).await.unwrap();
+    finished(&store, &c).await;
+    finished(&store, &b).await;
+    let in_order =
+        async |order, descending| names(&store, &WorkspaceFilter::default(), order, descending).await;
+    assert_eq!(in_order(WorkspaceOrder::Name, false).await, "abc");
+    assert_eq!(in_order(WorkspaceOrder::Name, true).await, "cba");
+    assert_eq!(in_order(WorkspaceOrder::CurrentRunCreatedAt, false).await, "acb");
+    assert_eq!(in_order(WorkspaceOrder::CurrentRunCreatedAt, true).await, "bca");
+    assert_eq!(in_order(WorkspaceOrder::LatestChange, false).await, "abc");
+    store.lock_workspace(c.id, Lock { by: "ada".into(), reason: String::new(), at: at(100) }).await.unwrap();
+    assert_eq!(in_order(WorkspaceOrder::LatestChange, true).await, "cba");
+    let page = PageRequest { number: 2, size: 2 };
+    let filter = WorkspaceFilter::default();
+    let second = store.list_workspaces(&filter, WorkspaceOrder::Name, false, page).await.unwrap();
+    assert_eq!((second.items.len(), second.total), (1, 3));
 }
 
 pub(crate) async fn a_search_takes_signs_of_patterns_literally(store: Store) {

@@ -61,6 +61,9 @@ macro_rules! conformance_of {
                 runs_that_are_over_leave_the_queue
                 the_current_run_holds_the_workspace_or_is_the_newest_final
                 runs_are_found_by_each_filter_alone_and_together
+                a_reader_finds_what_lies_in_the_workspaces_of_their_teams
+                workspaces_are_found_by_name_and_by_the_state_of_their_run
+                workspaces_are_in_the_order_that_was_asked_for
                 a_search_takes_signs_of_patterns_literally
                 pages_are_newest_first_and_know_the_total;
             configurations:
