@@ -10,17 +10,9 @@ use lifecycle::{Event, Facts, WorkspaceRights};
 use store::{RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
 use tokio::sync::watch;
 
+use crate::host::HostEnvironment;
 use crate::log_watch::LogWatch;
 use crate::terraform::Versions;
-
-/// What the daemon's own environment lends to the processes of a run. Everything else is built from nothing.
-#[derive(Debug, Clone)]
-pub struct HostEnvironment {
-    /// `PATH`.
-    pub path: String,
-    /// `HOME`: credentials of git and of providers are found there.
-    pub home: String,
-}
 
 /// What every actor shares. Nothing in it is truth: that is in the store.
 pub(crate) struct Context {

@@ -1,23 +1,28 @@
 //! The actors that take runs through their lifecycle, and what they do in each stage.
 //!
 //! ```text
-//! Root ─ Workspaces ─ Workspace ─ Run        supervisors on the left
-//!                     the queue    one run: read it, see what is due, do it, record what came of it
+//!  act, request                what people ask for: decided and recorded in the caller's task
+//!  store.changes() ─────────>  actors: Root ─ Workspaces ─ Workspace ─ Run
+//!                                       supervisor  slots      queue     one driver
+//!                                                                          │
+//!  drive                       one run: read it, see what is due, do it, record what came of it
+//!  stage                       what each stage executes, and what its end means
 //! ```
 //!
-//! * **Truth is in the store.** An actor reads what it needs, and its memory is a cache. A message says
-//!   "look again" (`actors`); a lost one costs seconds, since the reconciler pokes every run that is not
-//!   over.
-//! * **Deciding is elsewhere.** What may happen is [`lifecycle::step`](fn@lifecycle::step), what has to
-//!   happen is [`lifecycle::due`].
-//! * **Nothing here owns terraform.** Stages are executions (`stage`) in processes of their own, which
-//!   outlive every actor and the daemon.
+//! * **Level-triggered.** An actor reads what it needs, and does what that asks for; its memory is a cache. A message says
+//!   "look again" (`actors`); a lost one costs seconds, since every run that is not over is looked at again and again.
+//! * **Deciding is elsewhere.** What may happen is [`lifecycle::step`](fn@lifecycle::step), asked by the store inside of
+//!   the write; what has to happen is [`lifecycle::due`].
+//! * **One road.** Whoever changes something writes to the store. The actors hear of it from the store, and from nobody
+//!   else.
+//! * **Nothing here owns terraform.** Stages are executions (`stage`) in processes of their own, which outlive every
+//!   actor and the daemon.
 //! * **State first.** A stage that could have written state is over only when the state is in the store
 //!   (`state_keeper`).
 //!
-//! Failure modes: an actor that fails is restarted with growing pauses (`supervise`); a run whose actor
-//! keeps failing ends errored, with its processes gone, and its workspace goes on; a workspace is retried
-//! for ever; when the tree itself keeps failing the root ends, and the daemon with it.
+//! Failure modes: an actor that fails is restarted with growing pauses (`supervise`); a run whose driver keeps failing
+//! is driven to its end in another mode (`drive::Mode`), with its processes gone, and its workspace goes on; a workspace is
+//! retried for ever; when the tree itself keeps failing the root ends, and the daemon with it.
 
 mod act;
 mod actors;
@@ -26,6 +31,7 @@ mod context;
 mod drive;
 mod engine;
 mod fault;
+mod host;
 mod log;
 mod log_watch;
 mod mask;
@@ -43,8 +49,8 @@ mod terraform;
 mod variables;
 
 pub use act::RunAction;
-pub use context::HostEnvironment;
 pub use engine::{Ended, Engine, Parts, StartError};
+pub use host::HostEnvironment;
 pub use log::Log;
 pub use log_watch::LogTail;
 pub use push::StatePush;
