@@ -16,7 +16,8 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use crate::context::Context;
-use crate::stage::{self, Conclusion, Ended, StageError};
+use crate::run_files::StageError;
+use crate::stage::{self, Conclusion, Ended};
 use crate::{RunDir, fault, log};
 
 /// How a run is driven.

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use config::{Config, WorkspaceConfig};
 use executor::Executor;
-use lifecycle::slots::Slots;
+use lifecycle::Stage;
+use lifecycle::id::RunId;
+use lifecycle::slots::{SlotFacts, Slots};
 use ractor::{Actor as _, ActorRef};
-use store::{Records, Store};
+use store::{Records, Run, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::actors::{Root, RootMessage};
 use crate::context::Context;
 use crate::sync_workspaces::sync_workspaces;
-use crate::{HostEnvironment, RunDir, reserve};
+use crate::{HostEnvironment, Log, LogTail, RunDir, log, reserve};
 
 /// What the engine is made of.
 pub struct Parts {
@@ -93,8 +95,23 @@ impl Engine {
         self.context.config()
     }
 
+    /// Opens the log of a stage; `None` if there is none, or none yet. What was opened can be read on whatever happens to
+    /// its name: the blob is the same file. The log is whole as soon as the record says that the stage is over.
+    ///
+    /// # Errors
+    /// [`store::Error`]: the log or the record can't be read.
+    pub async fn open_log(&self, run: &Run, stage: Stage) -> Result<Option<Log>, store::Error> {
+        log::open(&self.context, run, stage).await
+    }
+
+    /// Follows the log of a stage that works, or soon will: says when there may be more of it to read.
+    pub fn tail_log(&self, run: RunId, stage: Stage) -> LogTail {
+        let Context { log_watch, data_dir, .. } = &*self.context;
+        log_watch.tail(data_dir, &RunDir::new(data_dir, run).log(stage))
+    }
+
     /// The files of a run.
-    pub fn run_dir(&self, run: lifecycle::id::RunId) -> RunDir {
+    pub fn run_dir(&self, run: RunId) -> RunDir {
         RunDir::new(&self.context.data_dir, run)
     }
 
@@ -110,7 +127,7 @@ impl Engine {
     }
 
     /// How the execution slots look to this run.
-    pub fn slots_beside(&self, run: lifecycle::id::RunId) -> lifecycle::slots::SlotFacts {
+    pub fn slots_beside(&self, run: RunId) -> SlotFacts {
         self.slots.borrow().beside(run)
     }
 

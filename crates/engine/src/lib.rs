@@ -40,6 +40,7 @@ mod refusal;
 mod request;
 mod reserve;
 mod run_dir;
+mod run_files;
 mod settings;
 mod stage;
 mod state_keeper;

@@ -6,14 +6,13 @@ use std::os::unix::fs::FileExt as _;
 
 use files::Found;
 use lifecycle::Stage;
-use lifecycle::id::RunId;
 use store::{Digest, Run};
 
+use crate::RunDir;
 use crate::context::Context;
 use crate::mask::Mask;
 use crate::run_dir::open_file;
-use crate::stage::StageError;
-use crate::{Engine, LogTail, RunDir};
+use crate::run_files::StageError;
 
 /// An open log. Values of sensitive variables are starred out of what is read, byte for byte.
 #[derive(Debug)]
@@ -77,43 +76,28 @@ async fn mask(context: &Context, run: &Run) -> Result<Option<Mask>, store::Error
     Ok(settings.and_then(|settings| Mask::new(&settings, &run.options.variables)))
 }
 
-impl Engine {
-    /// Opens the log of a stage; `None` if there is none, or none yet. What was opened can be read on whatever
-    /// happens to its name: the blob is the same file.
-    ///
-    /// The log is whole as soon as the record says that the stage is over.
-    ///
-    /// # Errors
-    /// [`store::Error`]: the log or the record can't be read.
-    pub async fn open_log(&self, run: &Run, stage: Stage) -> Result<Option<Log>, store::Error> {
-        let file = self.open_log_file(run, stage).await?;
-        let Some(file) = file else { return Ok(None) };
-        Ok(Some(Log { file, mask: mask(&self.context, run).await? }))
-    }
+/// What [`Engine::open_log`](crate::Engine::open_log) gives.
+pub(crate) async fn open(context: &Context, run: &Run, stage: Stage) -> Result<Option<Log>, store::Error> {
+    let Some(file) = open_log_file(context, run, stage).await? else { return Ok(None) };
+    Ok(Some(Log { file, mask: mask(context, run).await? }))
+}
 
-    /// Follows the log of a stage that works, or soon will: says when there may be more of it to read.
-    pub fn tail_log(&self, run: RunId, stage: Stage) -> LogTail {
-        let Context { log_watch, data_dir, .. } = &*self.context;
-        log_watch.tail(data_dir, &RunDir::new(data_dir, run).log(stage))
+async fn open_log_file(context: &Context, run: &Run, stage: Stage) -> Result<Option<File>, store::Error> {
+    let Context { store, data_dir, .. } = context;
+    let blob = async |run: &Run| match run.logs.get(&stage) {
+        Some(digest) => Ok(Some(store.blobs().open(*digest).await?.into_std().await)),
+        None => Ok(None),
+    };
+    if let Some(log) = blob(run).await? {
+        return Ok(Some(log));
     }
-
-    async fn open_log_file(&self, run: &Run, stage: Stage) -> Result<Option<File>, store::Error> {
-        let Context { store, data_dir, .. } = &*self.context;
-        let blob = async |run: &Run| match run.logs.get(&stage) {
-            Some(digest) => Ok(Some(store.blobs().open(*digest).await?.into_std().await)),
-            None => Ok(None),
-        };
-        if let Some(log) = blob(run).await? {
-            return Ok(Some(log));
-        }
-        let path = RunDir::new(data_dir, run.id).log(stage);
-        match open_file(&path).await {
-            Ok(Found::File(log)) => Ok(Some(log)),
-            // its name may have gone since the record was read
-            Ok(Found::Nothing) => blob(&store.run(run.id).await?).await,
-            Ok(Found::Other(_)) => Ok(None),
-            Err(error) => Err(store::Error::Blob { path, reason: error.to_string() }),
-        }
+    let path = RunDir::new(data_dir, run.id).log(stage);
+    match open_file(&path).await {
+        Ok(Found::File(log)) => Ok(Some(log)),
+        // its name may have gone since the record was read
+        Ok(Found::Nothing) => blob(&store.run(run.id).await?).await,
+        Ok(Found::Other(_)) => Ok(None),
+        Err(error) => Err(store::Error::Blob { path, reason: error.to_string() }),
     }
 }
 

@@ -11,7 +11,7 @@ use store::{Origin, Run, Settings, Source, Workspace};
 
 use crate::RunDir;
 use crate::context::Context;
-use crate::stage::{StageError, read_json, write_private};
+use crate::run_files::{StageError, read_json, write_private};
 
 impl Context {
     /// The settings of the workspace as they are now; `None` for one that was removed.

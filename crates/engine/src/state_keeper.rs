@@ -18,7 +18,7 @@ use tokio::io::AsyncReadExt as _;
 
 use crate::context::Context;
 use crate::run_dir::open_file;
-use crate::stage::StageError;
+use crate::run_files::StageError;
 
 /// Where terraform leaves a state that it could not write where it belongs.
 pub(crate) const ERRORED: &str = "errored.tfstate";

@@ -6,8 +6,9 @@ use source::{StateKept, TakeReport};
 use store::{Lock, Run, RunUpdate};
 
 use super::stage_settings::StageSettings;
-use super::{Conclusion, Ended, StageError, read_json};
+use super::{Conclusion, Ended};
 use crate::context::Context;
+use crate::run_files::{StageError, read_json};
 use crate::state_keeper::Keeper;
 use crate::terraform::preamble;
 use crate::{RunDir, reserve, state_keeper};

@@ -15,11 +15,11 @@ pub(crate) use policy_check::run_document;
 pub use policy_check::set_settings;
 
 use executor::{ExecutionResult, Lost, Outcome, Salvaged, Spec};
-use files::{Found, Replacement};
 use lifecycle::{Event, Stage};
 use store::{Run, RunUpdate, Workspace};
 
 use crate::context::Context;
+use crate::run_files::StageError;
 
 /// How an execution ended, as it was observed. Nothing that it started is alive.
 #[derive(Debug)]
@@ -73,29 +73,6 @@ pub(crate) struct Conclusion {
     pub(crate) update: RunUpdate,
 }
 
-/// Why a stage could not be prepared or concluded.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StageError {
-    /// It can never be: the stage has failed, for this reason.
-    #[error("{0}")]
-    Impossible(String),
-    /// It could not be now. The actor fails with this, and is started again.
-    #[error("{0}")]
-    NotNow(String),
-}
-
-impl StageError {
-    pub(crate) fn file(what: &str, path: &std::path::Path, error: &dyn std::fmt::Display) -> Self {
-        Self::NotNow(format!("can't {what} {}: {error}", path.display()))
-    }
-}
-
-impl From<store::Error> for StageError {
-    fn from(error: store::Error) -> Self {
-        Self::NotNow(error.to_string())
-    }
-}
-
 /// Writes what the stage needs, and says what is to be executed.
 pub(crate) async fn prepare(
     context: &Context,
@@ -146,58 +123,4 @@ pub(crate) fn failed(stage: Stage, why: String) -> Conclusion {
     };
     let update = RunUpdate { error: Some(why.clone()), ..RunUpdate::default() };
     Conclusion { event, why: Some(why), update }
-}
-
-/// Writes a file that only this user may read, whole or not at all.
-///
-/// It is not flushed to the disk, since every run would wait for that. What an apply needs after a power cut is among
-/// the files that the executor of the plan makes durable when it ends.
-pub(crate) fn write_private(
-    path: &std::path::Path,
-    content: &impl serde::Serialize,
-) -> Result<(), StageError> {
-    use std::io::Write as _;
-    use std::os::unix::fs::DirBuilderExt as _;
-    let write = || {
-        if let Some(parent) = path.parent() {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-        }
-        let mut new = Replacement::begin(path)?;
-        new.file().write_all(&serde_json::to_vec_pretty(content)?)?;
-        new.commit()
-    };
-    write().map_err(|error: std::io::Error| StageError::file("write", path, &error))
-}
-
-/// Opens a file that an earlier stage wrote; `None` if there is none.
-fn open_own(path: &std::path::Path) -> Result<Option<std::fs::File>, StageError> {
-    match files::open(path) {
-        Ok(Found::File(file)) => Ok(Some(file)),
-        Ok(Found::Nothing) => Ok(None),
-        Ok(Found::Other(_)) => Err(StageError::Impossible(format!(
-            "{} is no regular file: what ran here has replaced it",
-            path.display()
-        ))),
-        Err(error) => Err(StageError::file("read", path, &error)),
-    }
-}
-
-/// Opens a file that an earlier stage wrote, and without which the run can't go on.
-fn open_needed(path: &std::path::Path) -> Result<std::fs::File, StageError> {
-    open_own(path)?.ok_or_else(|| {
-        StageError::Impossible(format!("{} is gone: what ran here has removed it", path.display()))
-    })
-}
-
-/// Reads a file that an earlier stage wrote.
-pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
-    path: &std::path::Path,
-) -> Result<Option<T>, StageError> {
-    use std::io::Read as _;
-    let Some(mut file) = open_own(path)? else { return Ok(None) };
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|error| StageError::file("read", path, &error))?;
-    serde_json::from_slice(&bytes)
-        .map(Some)
-        .map_err(|error| StageError::Impossible(format!("{} is damaged: {error}", path.display())))
 }

@@ -19,8 +19,9 @@ use store::{
 
 use super::plan_file::PlanFile;
 use super::stage_settings::StageSettings;
-use super::{Conclusion, Ended, StageError, environment, open_needed, open_own, read_json, write_private};
+use super::{Conclusion, Ended, environment};
 use crate::context::Context;
+use crate::run_files::{StageError, open_needed, open_own, read_json, write_private};
 use crate::terraform::preamble;
 use crate::{Log, RunDir, settings, state_keeper, variables};
 

@@ -9,9 +9,10 @@ use policy::{CheckRequest, Parameter, PolicyReport, SetRequest, SetSettings};
 use serde_json::{Map, Value, json};
 use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Settings, Source, Workspace};
 
-use super::{Conclusion, Ended, StageError, environment, failed, open_needed, write_private};
+use super::{Conclusion, Ended, environment, failed};
 use crate::RunDir;
 use crate::context::Context;
+use crate::run_files::{StageError, open_needed, write_private};
 
 const STEP: &str = "policy-check";
 /// Of the whole check. Each policy has its own limit; this is the end of an engine that does not keep it.

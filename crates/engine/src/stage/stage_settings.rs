@@ -3,8 +3,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{StageError, read_json, write_private};
 use crate::RunDir;
+use crate::run_files::{StageError, read_json, write_private};
 
 /// What a run's stages need, fixed when its plan starts: the apply has to see what the plan saw, and a run
 /// goes on to its end even if its workspace is changed or removed meanwhile.
