@@ -53,7 +53,7 @@ pub struct SetRequest {
 }
 
 fn default_time_limit_ms() -> u64 {
-    crate::report::millis(Limits::default().time)
+    crate::result::millis(Limits::default().time)
 }
 
 /// Why there is no report.

@@ -150,6 +150,11 @@ impl fmt::Display for LoadError {
     }
 }
 
+/// The warning of a file that somebody may take for a part of a set's configuration.
+pub(crate) fn not_read(file: &str, manifest: &str) -> String {
+    format!("{file} is not read: of a set's configuration a run takes {manifest} alone")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

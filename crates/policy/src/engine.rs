@@ -52,6 +52,11 @@ impl Default for Limits {
     }
 }
 
+/// The verdict of a policy that did not end in its time.
+pub(crate) fn out_of_time(limits: Limits) -> Verdict {
+    Verdict::Errored { error: format!("did not end within its time limit of {:?}", limits.time) }
+}
+
 /// What an engine says about one policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {

@@ -65,10 +65,13 @@ impl Input {
         &self.run
     }
 
-    /// The whole input as a Rego value.
+    /// The whole input as a Rego value, which is read once.
     #[cfg(feature = "rego")]
-    pub(crate) fn rego(&self) -> Result<&regorus::Value, &str> {
-        let read = || crate::rego::input(&self.plan_json, &self.run);
+    pub(crate) fn rego(
+        &self,
+        read: fn(&str, &serde_json::Value) -> Result<regorus::Value, String>,
+    ) -> Result<&regorus::Value, &str> {
+        let read = || read(&self.plan_json, &self.run);
         self.rego.get_or_init(read).as_ref().map_err(String::as_str)
     }
 
@@ -136,7 +139,7 @@ mod tests {
         let errors = [
             input.sentinel().err().unwrap(),
             #[cfg(feature = "rego")]
-            input.rego().unwrap_err(),
+            input.rego(crate::rego::input).unwrap_err(),
         ];
         for error in errors {
             assert!(error.contains("the number at line 2 column 8 is too large"), "{error}");

@@ -31,6 +31,8 @@
 mod check;
 mod diagnostics;
 mod engine;
+mod folder;
+mod guard;
 mod input;
 mod outcome;
 mod progress;
@@ -41,15 +43,18 @@ mod report;
 mod result;
 mod sentinel;
 mod set;
+mod settings;
 mod truncate;
 
 pub use check::{CheckError, CheckRequest, REQUEST_FORMAT, SetRequest, check, run_check};
 pub use diagnostics::{LoadError, Mistake, Place};
 pub use engine::{CompiledSet, EngineKind, Evaluation, Limits, Policy, PolicyEngine};
+pub use folder::{SetFile, SetFolder};
 pub use input::{Input, InputError};
 pub use outcome::{PolicyOutcome, outcome};
 pub use render::render_text;
 pub use report::{Counts, PolicyReport, REPORT_FORMAT, ReportError, SetReport};
 pub use result::{EnforcementLevel, PolicyResult, Verdict};
 pub use sentinel::{PolicyHost, fetch_source};
-pub use set::{Parameter, PolicySet, SetFile, SetFolder, SetSettings};
+pub use set::PolicySet;
+pub use settings::{Parameter, SetSettings};

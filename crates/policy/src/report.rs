@@ -5,7 +5,7 @@ use std::{io::Write, path::Path, time::Duration};
 use files::Replacement;
 use serde::{Deserialize, Serialize};
 
-use crate::{EnforcementLevel, EngineKind, LoadError, PolicyOutcome, PolicyResult, outcome};
+use crate::{EnforcementLevel, EngineKind, LoadError, PolicyOutcome, PolicyResult, outcome, result::millis};
 
 /// The format this build writes, and the only one it reads.
 pub const REPORT_FORMAT: u32 = 1;
@@ -160,9 +160,4 @@ impl PolicyReport {
         };
         write().map_err(|source| ReportError::Io { path: path.display().to_string(), source })
     }
-}
-
-/// Whole milliseconds of a duration.
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

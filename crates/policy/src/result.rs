@@ -1,5 +1,7 @@
 //! What one policy said.
 
+use std::time::Duration;
+
 use std::{fmt, str::FromStr};
 
 use ::sentinel::RuleTrace;
@@ -126,6 +128,11 @@ pub struct PolicyResult {
     pub rules: Vec<RuleTrace>,
     /// Wall time of the evaluation in milliseconds.
     pub duration_ms: u64,
+}
+
+/// Whole milliseconds of a duration.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

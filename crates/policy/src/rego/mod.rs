@@ -39,11 +39,12 @@ use std::{
 
 use regorus::{Engine, LimitError, PolicyLengthConfig, Value, utils::limits::ExecutionTimerConfig};
 
+#[cfg(test)]
 pub(crate) use self::value::input;
 use self::{builtins::Notes, manifest::Entry, source::Rego};
 use crate::{
     CompiledSet, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy, PolicyEngine, SetFolder,
-    SetSettings, Verdict, set::out_of_time, truncate,
+    SetSettings, Verdict, engine::out_of_time, truncate,
 };
 
 /// Columns in a line of a policy; regorus' own bound is 1,024, which long messages exceed.
@@ -154,13 +155,13 @@ impl CompiledSet for RegoSet {
 
     fn prepare(&self, input: &Input) {
         // an error shows again in each evaluation
-        let _ = input.rego();
+        let _ = input.rego(value::input);
         // what a policy says is masked in its own time
         input.secrets();
     }
 
     fn evaluate(&self, index: usize, given: &Input, limits: Limits) -> Evaluation {
-        let input = match given.rego() {
+        let input = match given.rego(value::input) {
             Ok(input) => input.clone(),
             Err(error) => return Evaluation::errored(error),
         };

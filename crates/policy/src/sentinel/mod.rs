@@ -25,7 +25,7 @@ pub use self::network::{PolicyHost, fetch_source};
 use self::source::FolderFiles;
 use crate::{
     CompiledSet, EnforcementLevel, EngineKind, Evaluation, Input, Limits, LoadError, Mistake, Policy,
-    PolicyEngine, SetFolder, SetSettings, Verdict, set::not_read, truncate,
+    PolicyEngine, SetFolder, SetSettings, Verdict, diagnostics::not_read, truncate,
 };
 
 const MANIFEST: &str = "sentinel.hcl";

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     CompiledSet, Evaluation, Input, Limits, LoadError, Mistake, PolicyEngine, PolicyResult, SetFolder,
-    SetSettings, Verdict, report::millis,
+    SetSettings, engine::out_of_time, result::millis,
 };
 
 /// What an engine gets over its limit to stop by itself, which keeps the prints, before its thread is left behind.
@@ -78,11 +78,6 @@ fn in_thread(set: &Arc<dyn CompiledSet>, index: usize, input: &Arc<Input>, limit
     }
 }
 
-/// The verdict of a policy that did not end in its time.
-pub(crate) fn out_of_time(limits: Limits) -> Verdict {
-    Verdict::Errored { error: format!("did not end within its time limit of {:?}", limits.time) }
-}
-
 fn words_of(panic: &(dyn std::any::Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
@@ -98,7 +93,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{EnforcementLevel, EngineKind, Policy};
+    use crate::{EnforcementLevel, EngineKind, Policy, Verdict};
 
     /// A set whose policies panic, hang until they are let go, and pass.
     struct Unruly {

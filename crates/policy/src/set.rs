@@ -1,21 +1,13 @@
 //! A policy set: a folder that an engine has compiled.
 
-mod folder;
-mod guard;
-mod walk;
+use std::{fmt, path::Path, sync::Arc};
 
-use std::{collections::BTreeMap, fmt, path::Path, sync::Arc};
-
-use serde::{Deserialize, Serialize};
-
-pub use folder::{SetFile, SetFolder};
-#[cfg(feature = "rego")]
-pub(crate) use guard::out_of_time;
 use text::escaped;
 
 use crate::{
     CompiledSet, EngineKind, Input, Limits, LoadError, Mistake, Policy, PolicyEngine, PolicyResult,
-    progress::Event, rego::RegoEngine, sentinel::SentinelEngine,
+    SetFolder, SetSettings, diagnostics::not_read, guard, progress::Event, rego::RegoEngine,
+    sentinel::SentinelEngine,
 };
 
 /// The engines of this build. A folder belongs to the engine whose manifest it holds.
@@ -24,38 +16,6 @@ const ENGINES: &[&dyn PolicyEngine] = &[&RegoEngine, &SentinelEngine];
 /// Manifests that no engine reads, with those that are read.
 const WITHOUT_ENGINE: &[(&str, &str)] =
     &[("sentinel.json", "sentinel.hcl"), ("policies.json", "policies.hcl")];
-
-/// What the configuration says of a set beside its folder.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SetSettings {
-    /// The folder within its folder that is the set, with `/`; empty when it is the folder itself. Sources may lead
-    /// out of it, never out of the folder.
-    pub policies_path: String,
-    /// The hosts that its policies may reach over HTTP: a name, which stands for the scheme's own port, or a name
-    /// with a port. Without any, policies do not reach the network.
-    pub http_hosts: Vec<String>,
-    /// Values of Sentinel parameters by name; they win over those of the set's own files.
-    pub parameters: BTreeMap<String, Parameter>,
-}
-
-/// The value of a parameter.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Parameter {
-    /// Any value.
-    pub value: serde_json::Value,
-    /// Whether it is masked in what policies say.
-    #[serde(default)]
-    pub sensitive: bool,
-}
-
-impl fmt::Debug for Parameter {
-    /// Without the value, which may be a secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parameter").field("sensitive", &self.sensitive).finish_non_exhaustive()
-    }
-}
 
 /// A policy set that is ready to be evaluated.
 #[derive(Clone)]
@@ -156,11 +116,6 @@ fn manifests_not_read(folder: &SetFolder) -> impl Iterator<Item = String> {
     let here = WITHOUT_ENGINE.iter().map(|(manifest, read)| (folder.name_in_set(manifest), read));
     here.filter(|(manifest, _)| folder.file(manifest).is_some())
         .map(|(manifest, read)| not_read(&manifest, read))
-}
-
-/// The warning of a file that somebody may take for a part of a set's configuration.
-pub(crate) fn not_read(file: &str, manifest: &str) -> String {
-    format!("{file} is not read: of a set's configuration a run takes {manifest} alone")
 }
 
 /// The engine whose manifest lies in the folder.

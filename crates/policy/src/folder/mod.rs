@@ -3,13 +3,14 @@
 //! A set may be a folder within that folder: then what its manifest names may lie beside it, as modules that several
 //! sets of a repository share.
 
+mod walk;
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::walk;
 use crate::{LoadError, Mistake, Place};
 
 /// A larger file is no policy.

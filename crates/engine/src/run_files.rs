@@ -1,0 +1,79 @@
+//! The files by which the stages of a run hand on to each other. What ran in between may have removed or replaced them.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+
+use files::{Found, Replacement};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Why a stage could not be prepared or concluded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StageError {
+    /// It can never be: the stage has failed, for this reason.
+    #[error("{0}")]
+    Impossible(String),
+    /// It could not be now. The actor fails with this, and is started again.
+    #[error("{0}")]
+    NotNow(String),
+}
+
+impl StageError {
+    pub(crate) fn file(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Self {
+        Self::NotNow(format!("can't {what} {}: {error}", path.display()))
+    }
+}
+
+impl From<store::Error> for StageError {
+    fn from(error: store::Error) -> Self {
+        Self::NotNow(error.to_string())
+    }
+}
+
+/// Writes a file that only this user may read, whole or not at all.
+///
+/// It is not flushed to the disk, since every run would wait for that. What an apply needs after a power cut is among
+/// the files that the executor of the plan makes durable when it ends.
+pub(crate) fn write_private(path: &Path, content: &impl Serialize) -> Result<(), StageError> {
+    let write = || {
+        if let Some(parent) = path.parent() {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        }
+        let mut new = Replacement::begin(path)?;
+        new.file().write_all(&serde_json::to_vec_pretty(content)?)?;
+        new.commit()
+    };
+    write().map_err(|error: io::Error| StageError::file("write", path, &error))
+}
+
+/// Opens a file that an earlier stage wrote; `None` if there is none.
+pub(crate) fn open_own(path: &Path) -> Result<Option<File>, StageError> {
+    match files::open(path) {
+        Ok(Found::File(file)) => Ok(Some(file)),
+        Ok(Found::Nothing) => Ok(None),
+        Ok(Found::Other(_)) => Err(StageError::Impossible(format!(
+            "{} is no regular file: what ran here has replaced it",
+            path.display()
+        ))),
+        Err(error) => Err(StageError::file("read", path, &error)),
+    }
+}
+
+/// Opens a file that an earlier stage wrote, and without which the run can't go on.
+pub(crate) fn open_needed(path: &Path) -> Result<File, StageError> {
+    open_own(path)?.ok_or_else(|| {
+        StageError::Impossible(format!("{} is gone: what ran here has removed it", path.display()))
+    })
+}
+
+/// Reads a file that an earlier stage wrote.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StageError> {
+    let Some(mut file) = open_own(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| StageError::file("read", path, &error))?;
+    serde_json::from_slice(&bytes)
+        .map(Some)
+        .map_err(|error| StageError::Impossible(format!("{} is damaged: {error}", path.display())))
+}
