@@ -26,8 +26,10 @@
 //! Failure modes: a store that fails is 500 or 503 with its reason in the daemon's log alone; a panic in a
 //! handler is 500 and ends nothing else; a stream that breaks is gone on with by `Last-Event-ID`.
 
+mod compound;
 mod content;
 mod document;
+
 mod extensions;
 mod jsonapi;
 mod log;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::queue::{Entry, startable};
 use lifecycle::{State, Work};
-use store::Run;
+use store::Waiting;
 
 /// The runs that are not over, first those that work, then those that wait, in the order in which they
 /// would get their turn. A run's position is how many are ahead of it, those that work included: clients
@@ -13,7 +13,7 @@ use store::Run;
 #[derive(Debug, Default)]
 pub(crate) struct OrgQueue {
     by_workspace: HashMap<WorkspaceId, Vec<Entry>>,
-    order: Vec<RunId>,
+    order: Vec<(RunId, WorkspaceId)>,
     positions: HashMap<RunId, usize>,
     working: usize,
 }
@@ -33,21 +33,24 @@ enum Rank {
 impl OrgQueue {
     /// `runs` are all that are not over, in the order in which they were queued; `locked` the workspaces
     /// that somebody locked.
-    pub(crate) fn of(runs: &[Run], locked: &HashSet<WorkspaceId>) -> Self {
+    pub(crate) fn of(runs: &[Waiting], locked: &HashSet<WorkspaceId>) -> Self {
         let mut by_workspace: HashMap<WorkspaceId, Vec<Entry>> = HashMap::new();
         for run in runs {
-            by_workspace.entry(run.workspace).or_default().push(run.entry());
+            by_workspace.entry(run.workspace).or_default().push(run.entry);
         }
         let next: HashSet<RunId> = by_workspace
             .iter()
             .flat_map(|(workspace, entries)| startable(entries, locked.contains(workspace)))
             .collect();
-        let mut ranked: Vec<_> = runs.iter().map(|run| (rank(run, &next), run.seq, run.id)).collect();
+        let mut ranked: Vec<_> = runs
+            .iter()
+            .map(|run| (rank(run.entry, &next), run.seq, (run.entry.run, run.workspace)))
+            .collect();
         ranked.sort_unstable();
         let working = ranked.iter().take_while(|(rank, ..)| *rank == Rank::Working).count();
         let order: Vec<_> =
             ranked.iter().filter(|(rank, ..)| *rank != Rank::AtRest).map(|(.., run)| *run).collect();
-        let positions = order.iter().enumerate().map(|(position, run)| (*run, position)).collect();
+        let positions = order.iter().enumerate().map(|(position, (run, _))| (*run, position)).collect();
         Self { by_workspace, order, positions, working }
     }
 
@@ -56,9 +59,14 @@ impl OrgQueue {
         self.by_workspace.get(&workspace).map_or(&[], Vec::as_slice)
     }
 
-    /// Every run in it, first those that work.
-    pub(crate) fn order(&self) -> &[RunId] {
+    /// Every run in it with its workspace, first those that work.
+    pub(crate) fn order(&self) -> &[(RunId, WorkspaceId)] {
         &self.order
+    }
+
+    /// The workspaces of its runs.
+    pub(crate) fn workspaces(&self) -> impl Iterator<Item = WorkspaceId> {
+        self.by_workspace.keys().copied()
     }
 
     /// 0 for one that is not in it.
@@ -77,13 +85,13 @@ impl OrgQueue {
     }
 }
 
-fn rank(run: &Run, next: &HashSet<RunId>) -> Rank {
+fn rank(run: Entry, next: &HashSet<RunId>) -> Rank {
     match run.state {
         state if state.execution().is_some() => Rank::Working,
         State::Applying(Work::Queued) => Rank::Apply,
-        State::Planning(Work::Queued) | State::Pending if run.facts.plan_only => Rank::PlanOnly,
+        State::Planning(Work::Queued) | State::Pending if run.plan_only => Rank::PlanOnly,
         State::Planning(Work::Queued) => Rank::Plan,
-        State::Pending if next.contains(&run.id) => Rank::Plan,
+        State::Pending if next.contains(&run.run) => Rank::Plan,
         State::Pending => Rank::Behind,
         _ => Rank::AtRest,
     }
@@ -94,19 +102,21 @@ mod tests {
     use lifecycle::Execution;
 
     use super::*;
-    use crate::document::fixture;
 
-    fn run(n: u8, workspace: u8, state: State) -> Run {
-        Run {
-            id: RunId::from_entropy([n; 16]),
+    fn run(n: u8, workspace: u8, state: State) -> Waiting {
+        Waiting {
             seq: i64::from(n),
             workspace: WorkspaceId::from_entropy([workspace; 16]),
-            ..fixture::run_in(state, None)
+            entry: Entry { run: RunId::from_entropy([n; 16]), state, plan_only: false },
         }
     }
 
-    fn plan_only(mut run: Run) -> Run {
-        run.facts.plan_only = true;
+    fn ids(queue: &OrgQueue) -> Vec<RunId> {
+        queue.order().iter().map(|(run, _)| *run).collect()
+    }
+
+    fn plan_only(mut run: Waiting) -> Waiting {
+        run.entry.plan_only = true;
         run
     }
 
@@ -124,7 +134,7 @@ mod tests {
         ];
         let queue = OrgQueue::of(&runs, &HashSet::new());
         let expected = [3, 4, 2, 7, 1, 6].map(|n| RunId::from_entropy([n; 16]));
-        assert_eq!(queue.order(), expected);
+        assert_eq!(ids(&queue), expected);
         assert_eq!((queue.working(), queue.waiting()), (1, 5));
         assert_eq!(queue.position(expected[0]), 0);
         assert_eq!(queue.position(expected[2]), 2);
@@ -136,7 +146,7 @@ mod tests {
     fn a_run_behind_a_lock_is_ahead_of_nobody() {
         let runs = [run(1, 1, State::Pending), run(2, 2, State::Pending)];
         let locked = HashSet::from([runs[0].workspace]);
-        assert_eq!(OrgQueue::of(&runs, &locked).order(), [runs[1].id, runs[0].id]);
-        assert_eq!(OrgQueue::of(&runs, &HashSet::new()).order(), [runs[0].id, runs[1].id]);
+        assert_eq!(ids(&OrgQueue::of(&runs, &locked)), [runs[1].entry.run, runs[0].entry.run]);
+        assert_eq!(ids(&OrgQueue::of(&runs, &HashSet::new())), [runs[0].entry.run, runs[1].entry.run]);
     }
 }

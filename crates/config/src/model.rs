@@ -220,6 +220,11 @@ impl Config {
         workspace.terraform.as_deref().unwrap_or(&self.server.terraform)
     }
 
+    /// The names of the user's teams.
+    pub fn teams(&self, user: &str) -> impl Iterator<Item = &str> {
+        self.index.teams(user)
+    }
+
     /// Whether the user is a member of the owners team.
     pub fn is_owner(&self, user: &str) -> bool {
         self.index.teams(user).any(|team| team == OWNERS)

@@ -1,19 +1,20 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use config::{Config, WorkspaceConfig};
+use config::Config;
 use executor::Executor;
 use lifecycle::Stage;
-use lifecycle::id::RunId;
+use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::slots::{SlotFacts, Slots};
 use ractor::{Actor as _, ActorRef};
-use store::{Records, Run, Store};
+use store::{Records, Run, Store, Workspace};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::actors::{Root, RootMessage};
 use crate::context::Context;
+use crate::settings::PublicSettings;
 use crate::sync_workspaces::sync_workspaces;
 use crate::{HostEnvironment, Log, LogTail, RunDir, log, reserve};
 
@@ -121,9 +122,15 @@ impl Engine {
         (slots.held(), slots.waiting())
     }
 
-    /// The version of the terraform that runs of the workspace use, or why it is not known.
-    pub fn terraform_version(&self, workspace: &WorkspaceConfig) -> Result<String, String> {
-        self.context.terraform.known(self.context.config().terraform(workspace), &self.context.host)
+    /// What everybody sees of the settings of these workspaces, who may read them; one that was removed has none.
+    ///
+    /// # Errors
+    /// [`store::Error`]: settings can't be read.
+    pub async fn public_settings(
+        &self,
+        workspaces: &[&Workspace],
+    ) -> Result<HashMap<WorkspaceId, PublicSettings>, store::Error> {
+        self.context.public_settings(workspaces).await
     }
 
     /// How the execution slots look to this run.

@@ -58,5 +58,6 @@ pub use push::StatePush;
 pub use refusal::Refusal;
 pub use request::RunRequest;
 pub use run_dir::RunDir;
+pub use settings::PublicSettings;
 pub use stage::set_settings;
 pub use terraform::look_up as find_program;

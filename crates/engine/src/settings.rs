@@ -4,16 +4,56 @@
 //! comes. It lies in the run's directory and not in the database, since it holds secrets, which must not outlive the run:
 //! a file is gone when it is removed, and a database has its log.
 
+use std::collections::HashMap;
 use std::fs::File;
 
 use config::{Config, WorkspaceConfig};
+use lifecycle::id::WorkspaceId;
 use store::{Origin, Run, Settings, Source, Workspace};
 
 use crate::RunDir;
 use crate::context::Context;
 use crate::run_files::{StageError, read_json, write_private};
 
+/// What of a workspace's settings everybody sees who may read the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicSettings {
+    /// A line for people.
+    pub description: Option<String>,
+    /// See [`Settings::source`]. The URL of a repository may have credentials in it.
+    pub source: Option<Source>,
+    /// See [`Settings::working_directory`].
+    pub working_directory: String,
+    /// See [`Settings::auto_apply`].
+    pub auto_apply: bool,
+    /// The version of the terraform that runs use, or why that is not known.
+    pub terraform_version: Result<String, String>,
+}
+
 impl Context {
+    /// What everybody sees of the settings of these workspaces as they are now; one that was removed has none.
+    pub(crate) async fn public_settings(
+        &self,
+        workspaces: &[&Workspace],
+    ) -> Result<HashMap<WorkspaceId, PublicSettings>, store::Error> {
+        let config = self.config();
+        let (of_config_file, others): (Vec<&Workspace>, Vec<&Workspace>) =
+            workspaces.iter().copied().partition(|workspace| workspace.origin == Origin::ConfigFile);
+        let others: Vec<_> = others.into_iter().map(|workspace| workspace.id).collect();
+        let mut found =
+            if others.is_empty() { HashMap::new() } else { self.store.settings_with(&others).await? };
+        let of_config_file = of_config_file.into_iter();
+        found.extend(of_config_file.filter_map(|it| Some((it.id, of_file(&config, &it.name)?))));
+        let public = |settings: Settings| PublicSettings {
+            terraform_version: self.terraform.known(&settings.terraform, &self.host),
+            description: settings.description,
+            source: settings.source,
+            working_directory: settings.working_directory,
+            auto_apply: settings.auto_apply,
+        };
+        Ok(found.into_iter().map(|(workspace, settings)| (workspace, public(settings))).collect())
+    }
+
     /// The settings of the workspace as they are now; `None` for one that was removed.
     pub(crate) async fn settings(&self, workspace: &Workspace) -> Result<Option<Settings>, store::Error> {
         match workspace.origin {

@@ -1,10 +1,10 @@
 //! Workspaces.
 
-use config::{Source, WorkspaceConfig};
+use engine::PublicSettings;
 use lifecycle::access::{Action, WorkspaceRights};
 use lifecycle::id::RunId;
 use source::without_credentials;
-use store::{Run, Workspace};
+use store::{Run, Source, Workspace};
 use wire::{
     ConfigurationVersionAttributes, Identifier, OrganizationAttributes, Relationship, RunAttributes,
     SettingOverwrites, StateVersionAttributes, WorkspaceActions, WorkspaceAttributes, WorkspaceExtension,
@@ -19,9 +19,7 @@ pub(crate) struct View<'a> {
     pub(crate) organization: &'a str,
     pub(crate) access: WorkspaceRights,
     /// `None` for one that was taken out of the config file.
-    pub(crate) settings: Option<&'a WorkspaceConfig>,
-    /// The terraform that its runs use, or why that is not known.
-    pub(crate) terraform_version: Result<&'a str, &'a str>,
+    pub(crate) settings: Option<&'a PublicSettings>,
     /// The run that it shows.
     pub(crate) current_run: Option<&'a Run>,
 }
@@ -84,6 +82,9 @@ fn locked_by(workspace: &Workspace, view: &View) -> Option<Identifier> {
 
 fn attributes(workspace: &Workspace, view: &View) -> WorkspaceAttributes {
     let settings = view.settings;
+    let version = settings.map_or(Err("the workspace was removed from the config file"), |settings| {
+        settings.terraform_version.as_deref().map_err(String::as_str)
+    });
     let lock = workspace.lock.as_ref();
     let latest_change =
         view.current_run.map_or(workspace.updated_at, |run| run.state_changed_at.max(workspace.updated_at));
@@ -106,7 +107,7 @@ fn attributes(workspace: &Workspace, view: &View) -> WorkspaceAttributes {
         speculative_enabled: true,
         structured_run_output_enabled: false,
         // with `latest` no client compares its own version with it
-        terraform_version: view.terraform_version.unwrap_or("latest").to_owned(),
+        terraform_version: version.unwrap_or("latest").to_owned(),
         trigger_prefixes: vec![],
         trigger_patterns: vec![],
         tag_names: vec![],
@@ -124,8 +125,8 @@ fn attributes(workspace: &Workspace, view: &View) -> WorkspaceAttributes {
         actions: WorkspaceActions { is_destroyable: false },
         permissions: permissions(view.access),
         signalbox: WorkspaceExtension {
-            source: settings.map(|settings| source(&settings.source)),
-            terraform_version_unknown: view.terraform_version.err().map(str::to_owned),
+            source: settings.and_then(|settings| settings.source.as_ref()).map(source),
+            terraform_version_unknown: version.err().map(str::to_owned),
             locked_at: lock.map(|lock| lock.at),
             removed_at: workspace.removed_at,
         },
@@ -135,8 +136,8 @@ fn attributes(workspace: &Workspace, view: &View) -> WorkspaceAttributes {
 /// Where the configuration comes from, without what others must not see.
 fn source(source: &Source) -> WorkspaceSource {
     match source {
-        Source::Git(git) => {
-            WorkspaceSource::Git { url: without_credentials(&git.url), r#ref: git.reference.clone() }
+        Source::Git { url, reference } => {
+            WorkspaceSource::Git { url: without_credentials(url), r#ref: reference.clone() }
         }
         Source::Directory { path } => WorkspaceSource::Directory { path: path.display().to_string() },
     }
@@ -151,21 +152,29 @@ mod tests {
     use super::super::fixture;
     use super::*;
 
-    fn view(run: Option<&Run>) -> View<'_> {
-        let access = WorkspaceRights::WRITE;
-        View {
-            organization: "acme",
-            access,
-            settings: None,
-            terraform_version: Ok("1.11.4"),
-            current_run: run,
+    fn settings(terraform_version: Result<String, String>) -> PublicSettings {
+        PublicSettings {
+            description: None,
+            source: None,
+            working_directory: String::new(),
+            auto_apply: false,
+            terraform_version,
         }
+    }
+
+    fn document(workspace: &Workspace, run: Option<&Run>) -> wire::Workspace {
+        let settings = settings(Ok("1.11.4".into()));
+        let access = WorkspaceRights::WRITE;
+        resource(
+            workspace,
+            &View { organization: "acme", access, settings: Some(&settings), current_run: run },
+        )
     }
 
     #[test]
     fn the_document_of_a_workspace_that_a_run_holds() {
         let run = fixture::planned_run();
-        fixture::snapshot("workspace_held", &resource(&fixture::workspace(), &view(Some(&run))));
+        fixture::snapshot("workspace_held", &document(&fixture::workspace(), Some(&run)));
     }
 
     #[test]
@@ -175,7 +184,7 @@ mod tests {
             workspace.lock =
                 lock.then(|| Lock { by: "owner".into(), reason: "moving".into(), at: fixture::at(0) });
             let run = state.map(|state| fixture::run_in(state, None));
-            let document = serde_json::to_value(resource(&workspace, &view(run.as_ref()))).unwrap();
+            let document = serde_json::to_value(document(&workspace, run.as_ref())).unwrap();
             let by = document["relationships"]["locked-by"]["data"]["type"].as_str().map(str::to_owned);
             (document["attributes"]["locked"].as_bool().unwrap(), by)
         };
@@ -188,22 +197,26 @@ mod tests {
 
     #[test]
     fn a_source_is_shown_without_credentials() {
-        let git = config::GitSource {
-            url: "https://user:pw@git.example/infra.git".into(),
-            reference: "main".into(),
-        };
+        let url = "https://user:pw@git.example/infra.git".into();
+        let git = Source::Git { url, reference: "main".into() };
         let shown = json!({ "kind": "git", "url": "https://git.example/infra.git", "ref": "main" });
-        assert_eq!(serde_json::to_value(source(&Source::Git(git))).unwrap(), shown);
+        assert_eq!(serde_json::to_value(source(&git)).unwrap(), shown);
     }
 
     #[test]
     fn clients_compare_no_version_with_one_that_is_not_known() {
         let version = |terraform_version| {
-            let view = View { terraform_version, ..view(None) };
+            let settings = settings(terraform_version);
+            let view = View {
+                organization: "acme",
+                access: WorkspaceRights::READ,
+                settings: Some(&settings),
+                current_run: None,
+            };
             let attributes = attributes(&fixture::workspace(), &view);
             (attributes.terraform_version, attributes.signalbox.terraform_version_unknown)
         };
-        assert_eq!(version(Ok("1.11.4")), ("1.11.4".to_owned(), None));
-        assert_eq!(version(Err("not found")), ("latest".to_owned(), Some("not found".to_owned())));
+        assert_eq!(version(Ok("1.11.4".into())), ("1.11.4".to_owned(), None));
+        assert_eq!(version(Err("not found".into())), ("latest".to_owned(), Some("not found".to_owned())));
     }
 }

@@ -6,9 +6,9 @@ mod run;
 mod sse;
 mod tfrun;
 
+use crate::compound::RUN_INCLUDES;
 use crate::jsonapi::Parameter;
 use crate::operation::{Action, Operation, Visible, get};
-use crate::reader::RUN_INCLUDES;
 
 const AFTER: [Parameter; 1] = [Parameter::new(
     "after",

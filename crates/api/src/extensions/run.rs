@@ -8,7 +8,6 @@ use crate::document::run::waits as is_queued;
 use crate::jsonapi::Result;
 use crate::operation::{Ask, EventStream, OnRun, Raw};
 use crate::reader::Reader;
-use crate::routes::run_document;
 
 /// `run` events: `id` is the version of the record, `data` the run's document. The first is the run as it
 /// is now, the last is final. While it is queued it is told again whenever it waits for something else.
@@ -25,7 +24,7 @@ pub(super) async fn stream(on: OnRun, ask: Ask) -> Result<Raw<EventStream<One<Ru
             let (run, workspace) = reader.run(id).await?;
             let told = (run.version, reader.waits_for_what(&run, &workspace).await?);
             if sent.as_ref() != Some(&told) {
-                let document = run_document(&reader, &run, &workspace, &include).await?;
+                let document = reader.run_document(&run, &workspace, &include).await?;
                 outlet.send("run", Some(run.version.to_string()), &document).await?;
                 sent = Some(told);
             }

@@ -7,7 +7,8 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderValue};
 use config::{Config, TokenDigest};
 use lifecycle::WorkspaceRights;
-use store::Workspace;
+use lifecycle::access::Action;
+use store::{Visibility, Workspace};
 
 use super::ApiError;
 use crate::ApiState;
@@ -54,6 +55,17 @@ impl User {
             Ok(organization)
         } else {
             Err(ApiError::not_found(format_args!("organization {name}")))
+        }
+    }
+
+    /// The workspaces that they may see.
+    pub(crate) fn visible(&self) -> Visibility {
+        let everywhere = self.config.organization_rights(&self.name).in_workspaces();
+        if everywhere.allows(Action::Read) {
+            Visibility::All
+        } else {
+            // no level has less than the right to read
+            Visibility::Teams(self.config.teams(&self.name).map(str::to_owned).collect())
         }
     }
 

@@ -14,7 +14,6 @@ mod workspace_list;
 mod workspaces;
 
 use crate::operation::Operation;
-pub(crate) use runs::document as run_document;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let groups = [

@@ -1,19 +1,16 @@
 //! The one organization.
 
-use std::collections::HashMap;
-
-use store::Run;
 use wire::{
     CapacityAttributes, EntitlementSetAttributes, Included, One, OrganizationAttributes, RunAttributes,
 };
 
 use super::run_list;
+use crate::compound::RUN_INCLUDES;
 use crate::document::organization;
 use crate::jsonapi::{Parameter, Result, cut};
 use crate::operation::{
     Ask, InOrganization, OnAccount, OnOrganization, Operation, Page, Token, Visible, get,
 };
-use crate::reader::RUN_INCLUDES;
 
 const SEARCH: [Parameter; 2] =
     [Parameter::new("q", "A part of the name."), Parameter::new("q[name]", "A part of the name.")];
@@ -68,17 +65,17 @@ async fn entitlement_set(on: OnOrganization, _: Ask) -> Result<One<EntitlementSe
 }
 
 async fn capacity(on: OnOrganization, _: Ask) -> Result<One<CapacityAttributes>> {
-    let (queue, _) = on.reader.queue().await?;
+    let queue = on.reader.queue().await?;
     Ok(organization::capacity(&on.name, queue.waiting(), queue.working()).into())
 }
 
-async fn queue(
-    InOrganization { reader, workspaces, .. }: InOrganization,
-    ask: Ask,
-) -> Result<Page<RunAttributes>> {
-    let (queue, runs) = reader.queue().await?;
-    let mut by_id: HashMap<_, Run> = runs.into_iter().map(|run| (run.id, run)).collect();
-    let in_order = queue.order().iter().filter_map(|id| by_id.remove(id));
-    let cut = cut(ask.page, in_order.filter(|run| workspaces.contains_key(&run.workspace)).collect());
-    Ok(ask.paged(cut.total, reader.run_resources(&cut.items, &workspaces).await?))
+async fn queue(InOrganization { reader, .. }: InOrganization, ask: Ask) -> Result<Page<RunAttributes>> {
+    let queue = reader.queue().await?;
+    let workspaces = reader.visible_of(queue.workspaces()).await?;
+    let visible = queue.order().iter().filter(|(_, workspace)| workspaces.contains_key(workspace));
+    let cut = cut(ask.page, visible.map(|(run, _)| *run).collect());
+    let mut runs = reader.api.store().runs_with(&cut.items).await?;
+    let runs: Vec<_> = cut.items.iter().filter_map(|id| runs.remove(id)).collect();
+    let (resources, _) = reader.run_documents(&runs, &workspaces, &ask.include).await?;
+    Ok(ask.paged(cut.total, resources))
 }

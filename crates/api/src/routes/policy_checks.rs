@@ -82,8 +82,7 @@ async fn included(reader: &Reader, run: &Run, workspace: &Workspace, include: &I
     }
     let resource = reader.run_resource(run, workspace).await?;
     if include.has("run.workspace") {
-        let current = reader.api.store().current_run(workspace.id).await?;
-        let mut workspace = reader.workspace_resource(workspace, current.as_ref());
+        let mut workspace = reader.workspace_resource(workspace).await?;
         let run = resource.identifier();
         let links = &mut workspace.relationships;
         for back in [&mut links.current_run, &mut links.locked_by] {

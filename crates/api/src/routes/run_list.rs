@@ -1,14 +1,11 @@
 //! Lists of runs and their filters.
 
-use std::collections::HashMap;
-
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use lifecycle::id::WorkspaceId;
 use lifecycle::{State, wire as status};
-use store::{Operation, RunFilter, Workspace};
-use wire::{Included, RunAttributes};
+use store::{Operation, RunFilter};
+use wire::RunAttributes;
 
 use crate::jsonapi::{ApiError, Parameter, Query, Result};
 use crate::operation::{Ask, InOrganization, OnWorkspace, Page};
@@ -43,36 +40,24 @@ pub(super) async fn of_workspace(
     ask: Ask,
 ) -> Result<Page<RunAttributes>> {
     let filter = filter(&ask.query, Timestamp::now(), None)?;
-    list(&reader, HashMap::from([(workspace.id, workspace)]), filter, &ask).await
+    list(&reader, RunFilter { workspace: Some(workspace.id), ..filter }, &ask).await
 }
 
 /// The runs of all workspaces that the user may see; by default those of the last year.
 pub(super) async fn of_organization(
-    InOrganization { reader, mut workspaces, .. }: InOrganization,
+    InOrganization { reader, .. }: InOrganization,
     ask: Ask,
 ) -> Result<Page<RunAttributes>> {
     let filter = filter(&ask.query, Timestamp::now(), Some("year"))?;
-    if let Some(names) = ask.query.list("filter[workspace_names]") {
-        workspaces.retain(|_, workspace| names.contains(&workspace.name.as_str()));
-    }
-    list(&reader, workspaces, filter, &ask).await
+    let names = ask.query.list("filter[workspace_names]");
+    let workspace_names = names.map(|names| names.into_iter().map(str::to_owned).collect());
+    list(&reader, RunFilter { visible: reader.user.visible(), workspace_names, ..filter }, &ask).await
 }
 
-async fn list(
-    reader: &Reader,
-    workspaces: HashMap<WorkspaceId, Workspace>,
-    filter: RunFilter,
-    ask: &Ask,
-) -> Result<Page<RunAttributes>> {
-    let filter = RunFilter { workspaces: Some(workspaces.keys().copied().collect()), ..filter };
+async fn list(reader: &Reader, filter: RunFilter, ask: &Ask) -> Result<Page<RunAttributes>> {
     let found = reader.api.store().runs(&filter, ask.page).await?;
-    let mut included = Included::default();
-    for run in &found.items {
-        if let Some(workspace) = workspaces.get(&run.workspace) {
-            reader.include_run(run, workspace, &ask.include, "", &mut included).await?;
-        }
-    }
-    let resources = reader.run_resources(&found.items, &workspaces).await?;
+    let workspaces = reader.visible_of(found.items.iter().map(|run| run.workspace)).await?;
+    let (resources, included) = reader.run_documents(&found.items, &workspaces, &ask.include).await?;
     Ok(ask.paged(found.total, resources).including(included))
 }
 
@@ -85,7 +70,6 @@ fn filter(query: &Query, now: Timestamp, timeframe: Option<&str>) -> Result<RunF
     };
     let owned = |text: &str| text.to_owned();
     let mut filter = RunFilter {
-        workspaces: None,
         states: states(query)?,
         operations: Some(operations(query)),
         sources: query.list("filter[source]").map(|sources| sources.into_iter().map(owned).collect()),
@@ -94,6 +78,7 @@ fn filter(query: &Query, now: Timestamp, timeframe: Option<&str>) -> Result<RunF
         search: query.get("search[basic]").map(owned),
         created_from,
         created_before,
+        ..RunFilter::default()
     };
     if query.get("filter[agent_pool_names]").is_some() {
         filter.states = Some(vec![]);

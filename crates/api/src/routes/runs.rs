@@ -1,17 +1,17 @@
 //! Runs: create, read, list, act, and what happened to them.
 
 use engine::RunAction;
-use store::{JournalEntry, Run, Workspace};
+use store::JournalEntry;
 use wire::{Comment, CreateRun, Document, Included, Many, One, RunAttributes, RunEventAttributes};
 
 use super::run_create::{source, wanted};
 use super::{configuration_versions, run_list};
+use crate::compound::RUN_INCLUDES;
 use crate::document::run_event;
 use crate::jsonapi::{ApiError, Include, Result};
 use crate::operation::{
     Accepted, Action, Ask, Created, OnNamedWorkspace, OnRun, OnRunEvent, Operation, Page, Refused, get, post,
 };
-use crate::reader::{RUN_INCLUDES, Reader};
 
 const EVENT_INCLUDES: [&str; 2] = ["actor", "comment"];
 
@@ -67,23 +67,11 @@ async fn create(on: OnNamedWorkspace, ask: Ask<CreateRun>) -> Result<Created<One
     };
     let request = wanted.request(version.as_ref(), source(&ask.headers))?;
     let run = reader.api.engine().queue_run(&reader.user.name, workspace.id, &request).await?;
-    Ok(Created(reader.run_resource(&run, &workspace).await?.into()))
+    Ok(Created(reader.run_document(&run, &workspace, &ask.include).await?))
 }
 
 async fn read(on: OnRun, ask: Ask) -> Result<One<RunAttributes>> {
-    document(&on.reader, &on.run, &on.workspace, &ask.include).await
-}
-
-/// The document of a run with what is to come along.
-pub(crate) async fn document(
-    reader: &Reader,
-    run: &Run,
-    workspace: &Workspace,
-    include: &Include,
-) -> Result<One<RunAttributes>> {
-    let mut included = Included::default();
-    reader.include_run(run, workspace, include, "", &mut included).await?;
-    Ok(Document::from(reader.run_resource(run, workspace).await?).including(included))
+    on.reader.run_document(&on.run, &on.workspace, &ask.include).await
 }
 
 /// The engine checks the right again, in the call that acts.

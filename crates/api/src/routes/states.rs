@@ -83,8 +83,7 @@ async fn include(
         && let Some(run) = version.run
     {
         let run = reader.api.store().run(run).await?;
-        included.add(&reader.run_resource(&run, workspace).await?);
-        reader.include_run(&run, workspace, include, "run.", included).await?;
+        reader.run_along(&run, workspace, include, "run.", included).await?;
     }
     Ok(())
 }

@@ -1,10 +1,9 @@
 //! Workspaces: list, read, lock. Their settings live in the config file.
 
-use store::Workspace;
-use wire::{Included, LockReason, One, WorkspaceAttributes};
+use wire::{LockReason, One, WorkspaceAttributes};
 
 use super::workspace_list;
-use crate::jsonapi::{ApiError, Include, Result};
+use crate::jsonapi::{ApiError, Result};
 use crate::operation::{
     Action, Ask, ById, ByName, OnOrganization, OnWorkspace, Operation, Refused, Token, Visible, delete, get,
     patch, post,
@@ -68,37 +67,26 @@ pub(super) fn operations() -> Vec<Operation> {
     ]
 }
 
-async fn document(
-    reader: &Reader,
-    workspace: &Workspace,
-    include: &Include,
-) -> Result<One<WorkspaceAttributes>> {
-    let current = reader.api.store().current_run(workspace.id).await?;
-    let mut included = Included::default();
-    reader.include_workspace(workspace, current.as_ref(), include, &mut included).await?;
-    Ok(One::from(reader.workspace_resource(workspace, current.as_ref())).including(included))
-}
-
 async fn read<By>(on: OnWorkspace<By>, ask: Ask) -> Result<One<WorkspaceAttributes>> {
-    document(&on.reader, &on.workspace, &ask.include).await
+    on.reader.workspace_document(&on.workspace, &ask.include).await
 }
 
 async fn lock(on: OnWorkspace, ask: Ask<LockReason>) -> Result<One<WorkspaceAttributes>> {
     let Reader { api, user } = &on.reader;
     let locked = api.engine().lock_workspace(&user.name, on.workspace.id, ask.body.text()).await?;
-    document(&on.reader, &locked, &ask.include).await
+    on.reader.workspace_document(&locked, &ask.include).await
 }
 
 async fn unlock(on: OnWorkspace, ask: Ask) -> Result<One<WorkspaceAttributes>> {
     let Reader { api, user } = &on.reader;
     let unlocked = api.engine().unlock_workspace(&user.name, on.workspace.id).await?;
-    document(&on.reader, &unlocked, &ask.include).await
+    on.reader.workspace_document(&unlocked, &ask.include).await
 }
 
 async fn force_unlock(on: OnWorkspace, ask: Ask) -> Result<One<WorkspaceAttributes>> {
     let Reader { api, user } = &on.reader;
     let unlocked = api.engine().force_unlock_workspace(&user.name, on.workspace.id).await?;
-    document(&on.reader, &unlocked, &ask.include).await
+    on.reader.workspace_document(&unlocked, &ask.include).await
 }
 
 const IN_THE_CONFIG_FILE: &str = "workspaces are kept in the daemon's config file: change them there";

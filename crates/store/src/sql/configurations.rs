@@ -1,10 +1,10 @@
 use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
-use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, SqliteConnection};
 
-use super::all;
 use super::read::{Record, exists, integer, time};
+use super::{all, push_in};
 use crate::Error;
 use crate::record::{
     Commit, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion, Page, PageRequest,
@@ -47,6 +47,16 @@ pub(crate) async fn by_id(
         .fetch_optional(db)
         .await?;
     read(&row.ok_or_else(|| Error::not_found(id))?)
+}
+
+/// Those with these ids, in no order.
+pub(crate) async fn by_ids(
+    db: &mut SqliteConnection,
+    ids: &[ConfigurationVersionId],
+) -> Result<Vec<ConfigurationVersion>, Error> {
+    let mut select = QueryBuilder::new("SELECT * FROM configuration_versions WHERE id");
+    push_in(&mut select, ids);
+    all(&select.build().fetch_all(db).await?, read)
 }
 
 pub(crate) async fn page(

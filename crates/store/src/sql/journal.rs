@@ -1,10 +1,12 @@
+use std::collections::HashMap;
+
 use lifecycle::id::{RunEventId, RunId};
 use lifecycle::{Rule, State};
-use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, SqliteConnection};
 
-use super::all;
 use super::read::{Record, time};
+use super::{all, grouped, push_in};
 use crate::Error;
 use crate::record::{Actor, JournalEntry, Run};
 
@@ -48,6 +50,16 @@ pub(crate) async fn of_run(db: &mut SqliteConnection, run: RunId) -> Result<Vec<
         .fetch_all(db)
         .await?;
     all(&rows, read)
+}
+
+/// The ids of the entries of these runs, by run.
+pub(crate) async fn ids_of_runs(
+    db: &mut SqliteConnection,
+    runs: &[RunId],
+) -> Result<HashMap<RunId, Vec<RunEventId>>, Error> {
+    let mut select = QueryBuilder::new("SELECT id, run FROM journal WHERE run");
+    push_in(&mut select, runs);
+    grouped(&select.push(" ORDER BY seq").build().fetch_all(db).await?, "run")
 }
 
 pub(crate) async fn after(

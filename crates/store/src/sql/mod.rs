@@ -9,14 +9,21 @@ pub(crate) mod states;
 pub(crate) mod workspaces;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::hash::Hash;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
 };
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, SqlSafeStr as _, SqliteConnection};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Executor as _, QueryBuilder, SqlSafeStr as _, Sqlite,
+    SqliteConnection,
+};
 
 use crate::Error;
 
@@ -134,4 +141,31 @@ pub(crate) async fn undo_write(db: &mut SqliteConnection) -> Result<(), Error> {
 /// Reads each row.
 fn all<T>(rows: &[SqliteRow], read: impl Fn(&SqliteRow) -> Result<T, Error>) -> Result<Vec<T>, Error> {
     rows.iter().map(read).collect()
+}
+
+/// The ids of the rows by what is in that column, in the order of the rows.
+fn grouped<K, V>(rows: &[SqliteRow], column: &str) -> Result<HashMap<K, Vec<V>>, Error>
+where
+    K: FromStr<Err: Display> + Eq + Hash,
+    V: FromStr<Err: Display>,
+{
+    let mut groups: HashMap<K, Vec<V>> = HashMap::new();
+    for row in rows {
+        let record = read::Record::new(row)?;
+        groups.entry(record.parse(column)?).or_default().push(record.parse("id")?);
+    }
+    Ok(groups)
+}
+
+/// The rest of a condition: is one of these. An empty list passes nothing.
+fn push_in(sql: &mut QueryBuilder<Sqlite>, values: impl IntoIterator<Item: ToString>) {
+    sql.push(" IN (");
+    let mut list = sql.separated(", ");
+    let mut any = false;
+    for value in values {
+        any = true;
+        list.push_bind(value.to_string());
+    }
+    // PostgreSQL has no empty lists
+    sql.push(if any { ")" } else { "NULL)" });
 }

@@ -5,10 +5,10 @@ use lifecycle::{PolicyOutcome, State, queue};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 
-use super::all;
 use super::pattern::literal;
 use super::read::{Record, exists, json, time};
 use super::workspaces::push_visible;
+use super::{all, push_in};
 use crate::Error;
 use crate::record::{Page, PageRequest, PolicyCheckRecord, Run, RunFilter, Visibility, Waiting};
 
@@ -103,12 +103,8 @@ pub(crate) async fn waiting(db: &mut SqliteConnection) -> Result<Vec<Waiting>, E
 
 /// Those with these ids, in no order.
 pub(crate) async fn by_ids(db: &mut SqliteConnection, ids: &[RunId]) -> Result<Vec<Run>, Error> {
-    let mut select = QueryBuilder::new("SELECT * FROM runs WHERE id IN (");
-    let mut list = select.separated(", ");
-    ids.iter().for_each(|id| {
-        list.push_bind(id.to_string());
-    });
-    select.push(")");
+    let mut select = QueryBuilder::new("SELECT * FROM runs WHERE id");
+    push_in(&mut select, ids);
     all(&select.build().fetch_all(db).await?, read)
 }
 
@@ -122,41 +118,15 @@ pub(crate) async fn busy_workspaces(db: &mut SqliteConnection) -> Result<Vec<Wor
         .collect()
 }
 
-/// The run that the workspace shows.
-pub(crate) async fn current(db: &mut SqliteConnection, workspace: WorkspaceId) -> Result<Option<Run>, Error> {
-    let row = sqlx::query("SELECT r.* FROM workspaces w JOIN runs r ON r.id = w.current_run WHERE w.id = $1")
-        .bind(workspace.to_string())
-        .fetch_optional(db)
-        .await?;
-    row.as_ref().map(read).transpose()
-}
-
 /// The runs that these workspaces show.
 pub(crate) async fn current_of(
     db: &mut SqliteConnection,
     workspaces: &[WorkspaceId],
 ) -> Result<Vec<Run>, Error> {
     let mut select =
-        QueryBuilder::new("SELECT r.* FROM workspaces w JOIN runs r ON r.id = w.current_run WHERE w.id IN (");
-    let mut list = select.separated(", ");
-    workspaces.iter().for_each(|id| {
-        list.push_bind(id.to_string());
-    });
-    select.push(")");
+        QueryBuilder::new("SELECT r.* FROM workspaces w JOIN runs r ON r.id = w.current_run WHERE w.id");
+    push_in(&mut select, workspaces);
     all(&select.build().fetch_all(db).await?, read)
-}
-
-pub(crate) async fn latest_final(
-    db: &mut SqliteConnection,
-    workspace: WorkspaceId,
-) -> Result<Option<Run>, Error> {
-    let row = sqlx::query(
-        "SELECT * FROM runs WHERE workspace = $1 AND plan_only = 0 AND final = 1 ORDER BY seq DESC LIMIT 1",
-    )
-    .bind(workspace.to_string())
-    .fetch_optional(db)
-    .await?;
-    row.as_ref().map(read).transpose()
 }
 
 pub(crate) async fn counts(db: &mut SqliteConnection) -> Result<HashMap<State, u64>, Error> {
@@ -258,24 +228,6 @@ pub(crate) async fn page(
 }
 
 fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
-    fn one_of<T>(
-        sql: &mut QueryBuilder<Sqlite>,
-        column: &str,
-        values: Option<&[T]>,
-        text: impl Fn(&T) -> String,
-    ) {
-        let Some(values) = values else { return };
-        if values.is_empty() {
-            sql.push(" AND false");
-            return;
-        }
-        sql.push(" AND ").push(column).push(" IN (");
-        let mut list = sql.separated(", ");
-        for value in values {
-            list.push_bind(text(value));
-        }
-        sql.push(")");
-    }
     let RunFilter {
         visible,
         workspace,
@@ -298,18 +250,21 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
         sql.push(" AND r.workspace = ").push_bind(workspace.to_string());
     }
     if let Visibility::Teams(teams) = visible {
-        sql.push(" AND r.workspace IN (");
-        push_visible(sql, teams);
-        sql.push(")");
+        push_visible(sql.push(" AND "), "r.workspace", teams);
     }
     if let Some(names) = workspace_names {
-        sql.push(" AND r.workspace IN (SELECT w.id FROM workspaces w WHERE true");
-        one_of(sql, "w.name", Some(names), Clone::clone);
+        push_in(sql.push(" AND r.workspace IN (SELECT w.id FROM workspaces w WHERE w.name"), names);
         sql.push(")");
     }
-    one_of(sql, "r.state", states.as_deref(), |state| state.as_str().to_owned());
-    one_of(sql, "r.operation", operations.as_deref(), |operation| operation.as_str().to_owned());
-    one_of(sql, "r.source", sources.as_deref(), Clone::clone);
+    if let Some(states) = states {
+        push_in(sql.push(" AND r.state"), states.iter().map(|state| state.as_str()));
+    }
+    if let Some(operations) = operations {
+        push_in(sql.push(" AND r.operation"), operations.iter().map(|operation| operation.as_str()));
+    }
+    if let Some(sources) = sources {
+        push_in(sql.push(" AND r.source"), sources);
+    }
     if let Some(user) = created_by {
         sql.push(" AND r.created_by = ").push_bind(user.clone());
     }

@@ -1,9 +1,11 @@
-use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
+use std::collections::HashMap;
 
-use super::all;
+use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, SqliteConnection};
+
 use super::read::{Record, exists, integer, time};
+use super::{all, grouped, push_in};
 use crate::record::{NewStateVersion, Page, PageRequest, StateVersion};
 use crate::{Digest, Error, StateMeta};
 
@@ -79,12 +81,24 @@ pub(crate) async fn page(
     Ok(Page { items: all(&rows, read)?, total: total.unsigned_abs() })
 }
 
-pub(crate) async fn of_run(db: &mut SqliteConnection, run: RunId) -> Result<Vec<StateVersion>, Error> {
-    let rows = sqlx::query("SELECT * FROM state_versions WHERE run = $1 ORDER BY seq")
-        .bind(run.to_string())
-        .fetch_all(db)
-        .await?;
-    all(&rows, read)
+/// The ids of those that these runs made, by run.
+pub(crate) async fn ids_of_runs(
+    db: &mut SqliteConnection,
+    runs: &[RunId],
+) -> Result<HashMap<RunId, Vec<StateVersionId>>, Error> {
+    let mut select = QueryBuilder::new("SELECT id, run FROM state_versions WHERE run");
+    push_in(&mut select, runs);
+    grouped(&select.push(" ORDER BY seq").build().fetch_all(db).await?, "run")
+}
+
+/// Those with these ids, in no order.
+pub(crate) async fn by_ids(
+    db: &mut SqliteConnection,
+    ids: &[StateVersionId],
+) -> Result<Vec<StateVersion>, Error> {
+    let mut select = QueryBuilder::new("SELECT * FROM state_versions WHERE id");
+    push_in(&mut select, ids);
+    all(&select.build().fetch_all(db).await?, read)
 }
 
 pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewStateVersion) -> Result<(), Error> {

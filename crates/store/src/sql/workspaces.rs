@@ -6,40 +6,47 @@ use lifecycle::id::WorkspaceId;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
-use super::all as all_of;
 use super::pattern::literal;
 use super::read::{Record, exists, json, time};
+use super::{all as all_of, push_in};
 use crate::Error;
 use crate::record::{
     Lock, NamePattern, NewWorkspace, Origin, Page, PageRequest, Settings, Visibility, Workspace,
     WorkspaceFilter, WorkspaceOrder,
 };
 
-/// The columns of a workspace `w`.
-macro_rules! columns {
-    () => {
-        "w.id, w.name, w.origin, w.locked_by, w.lock_reason, w.locked_at, w.created_at, w.updated_at, w.removed_at, \
-         (SELECT s.id FROM state_versions s WHERE s.workspace = w.id ORDER BY s.seq DESC LIMIT 1) \
-         AS current_state_version, \
-         CASE WHEN w.removed_at IS NULL THEN 0 \
-         ELSE (SELECT count(*) FROM runs r WHERE r.workspace = w.id AND r.final = 0) END AS under_way, \
-         CASE WHEN w.removed_at IS NULL THEN NULL \
-         ELSE (SELECT max(r.state_changed_at) FROM runs r WHERE r.workspace = w.id AND r.final = 1) END AS last_end"
-    };
-}
-
 /// How long the access to a removed workspace stands after the end of its last run.
 const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
 
+/// A statement that begins with all of a workspace `w`, but for what teams may do in it.
+fn select(now: Timestamp) -> QueryBuilder<Sqlite> {
+    let mut select = QueryBuilder::new(
+        "SELECT w.id, w.name, w.origin, w.locked_by, w.lock_reason, w.locked_at, w.created_at, w.updated_at, w.removed_at, \
+         (SELECT s.id FROM state_versions s WHERE s.workspace = w.id ORDER BY s.seq DESC LIMIT 1) \
+         AS current_state_version, ",
+    );
+    push_access_stands(&mut select, now);
+    select.push(" AS access_stands FROM workspaces w");
+    select
+}
+
+/// Whether the access to a workspace `w` stands: see [`Workspace::access`].
+fn push_access_stands(sql: &mut QueryBuilder<Sqlite>, now: Timestamp) {
+    sql.push(
+        "(w.removed_at IS NULL OR EXISTS (SELECT 1 FROM runs u WHERE u.workspace = w.id AND u.final = 0) \
+         OR EXISTS (SELECT 1 FROM runs u WHERE u.workspace = w.id AND u.final = 1 \
+         AND u.state_changed_at >= w.removed_at AND u.state_changed_at >= ",
+    );
+    sql.push_bind(time(now - LOOK_BACK)).push("))");
+}
+
 /// The workspace without its access, and whether that stands.
-fn read(row: &SqliteRow, now: Timestamp) -> Result<(Workspace, bool), Error> {
+fn read(row: &SqliteRow) -> Result<(Workspace, bool), Error> {
     let record = Record::new(row)?;
     let lock = match record.get("locked_by")? {
         Some(by) => Some(Lock { by, reason: record.get("lock_reason")?, at: record.parse("locked_at")? }),
         None => None,
     };
-    let removed_at: Option<Timestamp> = record.parse_some("removed_at")?;
-    let last_end: Option<Timestamp> = record.parse_some("last_end")?;
     let workspace = Workspace {
         id: record.parse("id")?,
         name: record.get("name")?,
@@ -49,27 +56,19 @@ fn read(row: &SqliteRow, now: Timestamp) -> Result<(Workspace, bool), Error> {
         current_state_version: record.parse_some("current_state_version")?,
         created_at: record.parse("created_at")?,
         updated_at: record.parse("updated_at")?,
-        removed_at,
+        removed_at: record.parse_some("removed_at")?,
     };
-    // see `Workspace::access`
-    let under_way = record.get::<i64>("under_way")? > 0;
-    let seen = |removed| last_end.is_some_and(|end| end >= removed && end >= now - LOOK_BACK);
-    Ok((workspace, under_way || removed_at.is_none_or(seen)))
+    Ok((workspace, record.get("access_stands")?))
 }
 
 /// Reads the rows, and the access of those whose access stands.
 async fn with_access(db: &mut SqliteConnection, rows: &[SqliteRow]) -> Result<Vec<Workspace>, Error> {
-    let now = Timestamp::now();
-    let read = all_of(rows, |row| read(row, now))?;
+    let read = all_of(rows, read)?;
     let mut select = QueryBuilder::new("SELECT workspace AS id, team, level FROM workspace_access");
     // for many it is all of them
     if rows.len() <= 100 {
-        select.push(" WHERE workspace IN (");
-        let mut ids = select.separated(", ");
-        read.iter().for_each(|(workspace, _)| {
-            ids.push_bind(workspace.id.to_string());
-        });
-        select.push(")");
+        select.push(" WHERE workspace");
+        push_in(&mut select, read.iter().map(|(workspace, _)| workspace.id.to_string()));
     }
     let mut access: HashMap<WorkspaceId, BTreeMap<String, AccessLevel>> = HashMap::new();
     for row in select.build().fetch_all(db).await? {
@@ -95,31 +94,29 @@ async fn one(db: &mut SqliteConnection, row: Option<SqliteRow>) -> Result<Option
 }
 
 pub(crate) async fn all(db: &mut SqliteConnection) -> Result<Vec<Workspace>, Error> {
-    let text = concat!("SELECT ", columns!(), " FROM workspaces w ORDER BY w.name");
-    let rows = sqlx::query(text).fetch_all(&mut *db).await?;
+    let mut select = select(Timestamp::now());
+    let rows = select.push(" ORDER BY w.name").build().fetch_all(&mut *db).await?;
     with_access(db, &rows).await
 }
 
 pub(crate) async fn by_id(db: &mut SqliteConnection, id: WorkspaceId) -> Result<Workspace, Error> {
-    let text = concat!("SELECT ", columns!(), " FROM workspaces w WHERE w.id = $1");
-    let row = sqlx::query(text).bind(id.to_string()).fetch_optional(&mut *db).await?;
+    let mut select = select(Timestamp::now());
+    select.push(" WHERE w.id = ").push_bind(id.to_string());
+    let row = select.build().fetch_optional(&mut *db).await?;
     one(db, row).await?.ok_or_else(|| Error::not_found(id))
 }
 
 pub(crate) async fn by_name(db: &mut SqliteConnection, name: &str) -> Result<Option<Workspace>, Error> {
-    let text = concat!("SELECT ", columns!(), " FROM workspaces w WHERE w.name = $1");
-    let row = sqlx::query(text).bind(name).fetch_optional(&mut *db).await?;
+    let mut select = select(Timestamp::now());
+    select.push(" WHERE w.name = ").push_bind(name.to_owned());
+    let row = select.build().fetch_optional(&mut *db).await?;
     one(db, row).await
 }
 
 /// Those with these ids, in no order.
 pub(crate) async fn by_ids(db: &mut SqliteConnection, ids: &[WorkspaceId]) -> Result<Vec<Workspace>, Error> {
-    let mut select = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM workspaces w WHERE w.id IN ("));
-    let mut list = select.separated(", ");
-    ids.iter().for_each(|id| {
-        list.push_bind(id.to_string());
-    });
-    select.push(")");
+    let mut select = select(Timestamp::now());
+    push_in(select.push(" WHERE w.id"), ids);
     let rows = select.build().fetch_all(&mut *db).await?;
     with_access(db, &rows).await
 }
@@ -143,7 +140,7 @@ pub(crate) async fn page(
     push_conditions(&mut count, filter, filter.states.is_some());
     let total: i64 = count.build_query_scalar().fetch_one(&mut *db).await?;
 
-    let mut select = QueryBuilder::new(concat!("SELECT ", columns!(), " FROM workspaces w"));
+    let mut select = select(Timestamp::now());
     push_conditions(&mut select, filter, by_run);
     let way = if descending { " DESC" } else { "" };
     select.push(" ORDER BY ");
@@ -171,9 +168,7 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &WorkspaceFilter, by_
     }
     sql.push(" WHERE w.removed_at IS NULL");
     if let Visibility::Teams(teams) = &filter.visible {
-        sql.push(" AND w.id IN (");
-        push_visible(sql, teams);
-        sql.push(")");
+        push_visible(sql.push(" AND "), "w.id", teams);
     }
     for name in &filter.names {
         let (pattern, exact) = match name {
@@ -188,26 +183,17 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &WorkspaceFilter, by_
         }
     }
     if let Some(states) = &filter.states {
-        if states.is_empty() {
-            sql.push(" AND false");
-            return;
-        }
-        sql.push(" AND r.state IN (");
-        let mut list = sql.separated(", ");
-        for state in states {
-            list.push_bind(state.as_str());
-        }
-        sql.push(")");
+        push_in(sql.push(" AND r.state"), states.iter().map(|state| state.as_str()));
     }
 }
 
-/// Selects the ids of the workspaces in which one of these teams has any access.
-pub(super) fn push_visible(sql: &mut QueryBuilder<Sqlite>, teams: &[String]) {
-    sql.push("SELECT workspace FROM workspace_access WHERE team IN (");
-    let mut list = sql.separated(", ");
-    for team in teams {
-        list.push_bind(team.clone());
-    }
+/// The condition that one of these teams has any access to the workspace whose id is in the column, and that it stands.
+pub(super) fn push_visible(sql: &mut QueryBuilder<Sqlite>, column: &str, teams: &[String]) {
+    sql.push(column).push(
+        " IN (SELECT w.id FROM workspace_access a JOIN workspaces w ON w.id = a.workspace WHERE a.team",
+    );
+    push_in(sql, teams);
+    push_access_stands(sql.push(" AND "), Timestamp::now());
     sql.push(")");
 }
 
@@ -238,6 +224,22 @@ pub(crate) async fn settings(db: &mut SqliteConnection, id: WorkspaceId) -> Resu
         .fetch_optional(db)
         .await?;
     Record::new(&row.ok_or_else(|| Error::not_found(id))?)?.json_some("settings")
+}
+
+/// The same of these workspaces; those of the config file are left out.
+pub(crate) async fn settings_with(
+    db: &mut SqliteConnection,
+    ids: &[WorkspaceId],
+) -> Result<HashMap<WorkspaceId, Settings>, Error> {
+    let mut select =
+        QueryBuilder::new("SELECT id, settings FROM workspaces WHERE settings IS NOT NULL AND id");
+    push_in(&mut select, ids);
+    let rows = select.build().fetch_all(db).await?;
+    let read = |row: &SqliteRow| {
+        let record = Record::new(row)?;
+        Ok((record.parse("id")?, record.json("settings")?))
+    };
+    rows.iter().map(read).collect()
 }
 
 pub(crate) async fn set_access(

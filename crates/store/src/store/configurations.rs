@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 
@@ -94,6 +96,18 @@ impl Records {
         workspace: WorkspaceId,
     ) -> Result<Option<ConfigurationVersion>, Error> {
         sql::configurations::current(&mut *self.reader().await?, workspace).await
+    }
+
+    /// The configuration versions with these ids.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn configuration_versions_with(
+        &self,
+        ids: &[ConfigurationVersionId],
+    ) -> Result<HashMap<ConfigurationVersionId, ConfigurationVersion>, Error> {
+        let versions = sql::configurations::by_ids(&mut *self.reader().await?, ids).await?;
+        Ok(versions.into_iter().map(|version| (version.id, version)).collect())
     }
 }
 

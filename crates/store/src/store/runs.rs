@@ -113,16 +113,8 @@ impl Records {
         sql::runs::busy_workspaces(&mut *self.reader().await?).await
     }
 
-    /// The run that the workspace shows: the one that holds it, or else the newest final one, or else the
-    /// first that waits. Plan-only runs never are.
-    ///
-    /// # Errors
-    /// [`Error`] of the database.
-    pub async fn current_run(&self, workspace: WorkspaceId) -> Result<Option<Run>, Error> {
-        sql::runs::current(&mut *self.reader().await?, workspace).await
-    }
-
-    /// [`Records::current_run`] of each of these workspaces that has one.
+    /// The run that each of these workspaces shows, if it has any: the one that holds it, or else the newest final one, or
+    /// else the first that waits. Plan-only runs never are.
     ///
     /// # Errors
     /// [`Error`] of the database.
@@ -149,14 +141,6 @@ impl Records {
     pub async fn runs_with(&self, ids: &[RunId]) -> Result<HashMap<RunId, Run>, Error> {
         let runs = sql::runs::by_ids(&mut *self.reader().await?, ids).await?;
         Ok(runs.into_iter().map(|run| (run.id, run)).collect())
-    }
-
-    /// The workspace's newest final run that was not plan-only.
-    ///
-    /// # Errors
-    /// [`Error`] of the database.
-    pub async fn latest_final(&self, workspace: WorkspaceId) -> Result<Option<Run>, Error> {
-        sql::runs::latest_final(&mut *self.reader().await?, workspace).await
     }
 
     /// How many runs are in which state; states without runs are left out.
@@ -191,5 +175,13 @@ impl Records {
     /// [`Error`] of the database.
     pub async fn journal_after(&self, seq: i64, limit: u32) -> Result<Vec<JournalEntry>, Error> {
         sql::journal::after(&mut *self.reader().await?, seq, limit).await
+    }
+
+    /// The ids of the journal entries of each of these runs, oldest first.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn journal_ids(&self, runs: &[RunId]) -> Result<HashMap<RunId, Vec<RunEventId>>, Error> {
+        sql::journal::ids_of_runs(&mut *self.reader().await?, runs).await
     }
 }

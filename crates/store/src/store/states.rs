@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
 use lifecycle::queue;
 
@@ -102,12 +104,27 @@ impl Records {
         sql::states::page(&mut *self.snapshot().await?, workspace, page).await
     }
 
-    /// The state versions that a run wrote, oldest first.
+    /// The ids of the state versions that each of these runs made, oldest first.
     ///
     /// # Errors
     /// [`Error`] of the database.
-    pub async fn state_versions_of_run(&self, run: RunId) -> Result<Vec<StateVersion>, Error> {
-        sql::states::of_run(&mut *self.reader().await?, run).await
+    pub async fn state_version_ids(
+        &self,
+        runs: &[RunId],
+    ) -> Result<HashMap<RunId, Vec<StateVersionId>>, Error> {
+        sql::states::ids_of_runs(&mut *self.reader().await?, runs).await
+    }
+
+    /// The state versions with these ids.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn state_versions_with(
+        &self,
+        ids: &[StateVersionId],
+    ) -> Result<HashMap<StateVersionId, StateVersion>, Error> {
+        let versions = sql::states::by_ids(&mut *self.reader().await?, ids).await?;
+        Ok(versions.into_iter().map(|version| (version.id, version)).collect())
     }
 }
 

@@ -96,6 +96,14 @@ impl Store {
         sql::workspaces::settings(&mut *self.reader().await?, id).await
     }
 
+    /// The same of each of these workspaces that is not the config file's.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn settings_with(&self, ids: &[WorkspaceId]) -> Result<HashMap<WorkspaceId, Settings>, Error> {
+        sql::workspaces::settings_with(&mut *self.reader().await?, ids).await
+    }
+
     /// Locks the workspace. That nobody and no run holds it is checked in the same transaction.
     ///
     /// # Errors

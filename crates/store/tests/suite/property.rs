@@ -191,7 +191,10 @@ async fn compare(store: &Store, workspaces: &[Workspace], model: &Model) {
         let newest = model.runs.iter().rfind(final_runs).map(|(run, _)| run.id);
         let first: Option<RunId> = entries.iter().find(|entry| !entry.plan_only).map(|entry| entry.run);
         let shown = queue::holder(&entries).or(newest).or(first);
-        assert_eq!(store.current_run(workspace.id).await.unwrap().map(|run| run.id), shown);
+        assert_eq!(
+            store.current_runs(&[workspace.id]).await.unwrap().get(&workspace.id).map(|run| run.id),
+            shown
+        );
     }
     for (run, told) in &model.runs {
         assert_eq!(store.run(run.id).await.unwrap(), *run);

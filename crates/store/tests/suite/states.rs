@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
 use store::{
     AddStateError, Digest, Error, NewStateVersion, PageRequest, StateConflict, StateMeta, StateVersion,
@@ -48,7 +50,7 @@ pub(crate) async fn a_state_only_goes_forward(store: Store) {
     assert_eq!(store.current_state(network.id).await, Ok(Some(kept(second.clone()))));
     let page = store.state_versions(network.id, PageRequest::first(1)).await.unwrap();
     assert_eq!((page.items, page.total), (vec![kept(second)], 2));
-    assert_eq!(store.state_versions_of_run(run.id).await, Ok(vec![kept(first)]));
+    assert_eq!(store.state_version_ids(&[run.id]).await, Ok(HashMap::from([(run.id, vec![first.id])])));
 
     let refused = async |new: NewStateVersion| match store.add_state_version(new).await {
         Err(AddStateError::Store(error)) => error,

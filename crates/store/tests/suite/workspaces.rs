@@ -3,7 +3,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use lifecycle::id::WorkspaceId;
 use lifecycle::{AccessLevel, Event};
-use store::{Change, Error, Lock, LockError, NewWorkspace, RunEvent, Settings, Store, Synced, Workspace};
+use store::{
+    Change, Error, Lock, LockError, NewWorkspace, PageRequest, RunEvent, RunFilter, Settings, Store, Synced,
+    Visibility, Workspace,
+};
 
 use super::{TO_CONFIRMATION, at, event, new_run, queued, queued_plan_only, through, workspace};
 
@@ -92,7 +95,15 @@ pub(crate) async fn a_removed_workspace_keeps_its_access_while_a_run_is_under_wa
     let [ended_now, ended_long_ago, idle] = ["now", "long ago", "idle"].map(|name| named(&store, name));
     let (ended_now, ended_long_ago, idle) = (ended_now.await, ended_long_ago.await, idle.await);
     assert_eq!([&ended_now.access, &ended_long_ago.access, &idle.access], [&access; 3]);
-    let now_of = async |id| store.workspace(id).await.unwrap().access;
+    // what a list shows is what a single one says
+    let operators = Visibility::Teams(vec!["operators".into()]);
+    let now_of = async |id| {
+        let access = store.workspace(id).await.unwrap().access;
+        let listed = RunFilter { visible: operators.clone(), workspace: Some(id), ..RunFilter::default() };
+        let runs = store.runs(&listed, PageRequest::first(1)).await.unwrap();
+        assert_eq!(runs.total > 0, !access.is_empty());
+        access
+    };
     let runs = [queued(&store, &ended_now).await, queued(&store, &ended_long_ago).await];
     // one that ended before the removal is none that its people have to follow
     let before = queued(&store, &idle).await;

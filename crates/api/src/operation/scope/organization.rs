@@ -1,10 +1,5 @@
 //! The organization, and what lies in it.
 
-use std::collections::HashMap;
-
-use lifecycle::id::WorkspaceId;
-use store::Workspace;
-
 use super::super::right::{Token, Visible};
 use super::{Names, Scope, Variable, variable};
 use crate::jsonapi::Result;
@@ -38,8 +33,6 @@ impl Scope for OnOrganization {
 /// What lies in the organization, as far as the caller may read it.
 pub(crate) struct InOrganization {
     pub(crate) reader: Reader,
-    /// Also those that were taken out of the config file.
-    pub(crate) workspaces: HashMap<WorkspaceId, Workspace>,
     _checked: (),
 }
 
@@ -53,8 +46,7 @@ impl Scope for InOrganization {
 
     async fn resolve(reader: Reader, mut names: Names, _: Visible) -> Result<Self> {
         reader.user.organization(&names.name()?)?;
-        let workspaces = reader.visible().await?;
-        Ok(Self { reader, workspaces, _checked: () })
+        Ok(Self { reader, _checked: () })
     }
 }
 
