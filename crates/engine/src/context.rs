@@ -1,15 +1,17 @@
 //! What the engine works with, for every actor and every caller.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use config::Config;
 use executor::Executor;
 use jiff::Timestamp;
-use lifecycle::{Event, Facts, WorkspaceRights};
+use lifecycle::{Event, Facts, Stage, State, WorkspaceRights};
 use store::{RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
 use tokio::sync::watch;
 
+use crate::RunDir;
 use crate::host::HostEnvironment;
 use crate::log_watch::LogWatch;
 use crate::terraform::Versions;
@@ -83,9 +85,29 @@ impl Context {
     ) -> Result<Run, RecordError> {
         let creator = self.creator(run).await?;
         let happened = RunEvent { run: run.id, event, creator, by, why, at: self.now(), update };
-        let run = self.store.record(happened).await?;
+        let run = match run.state {
+            State::Pending => self.record_of_pending(happened).await?,
+            _ => self.store.record(happened).await?,
+        };
         tracing::info!(run = %run.id, state = %run.state, "{}", event.name());
         Ok(run)
+    }
+
+    /// Records it and, if the run is over with that, cleans up: one that has not started has no actor which could. Goes to
+    /// its end if nobody waits for it any more; what a death leaves behind, the next start removes.
+    async fn record_of_pending(&self, happened: RunEvent) -> Result<Run, RecordError> {
+        let (store, run_dir) = (self.store.clone(), RunDir::new(&self.data_dir, happened.run));
+        let recording = tokio::spawn(async move {
+            let run = store.record(happened).await?;
+            if run.state.is_final() && run.state.stage() == Stage::Pending {
+                let cleaned = run_dir.clean_up_in_background(BTreeSet::new()).await;
+                let _ = cleaned.inspect_err(
+                    |error| tracing::warn!(run = %run.id, %error, "can't clean up after the run"),
+                );
+            }
+            Ok(run)
+        });
+        recording.await.unwrap_or(Err(RecordError::Store(store::Error::Closed)))
     }
 
     #[expect(clippy::unused_self, reason = "the clock belongs to the context, wherever it comes from")]

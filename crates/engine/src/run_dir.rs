@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use lifecycle::Stage;
 use lifecycle::id::RunId;
@@ -105,6 +106,12 @@ impl RunDir {
             std::fs::File::open(path)?.sync_all()?;
         }
         Ok(())
+    }
+
+    /// Whether nothing in it has come since then.
+    pub(crate) fn is_older_than(&self, time: SystemTime) -> bool {
+        let changed = std::fs::metadata(&self.root).and_then(|metadata| metadata.modified());
+        changed.is_ok_and(|changed| changed < time)
     }
 
     /// Whether nothing is left that must not outlive the run.

@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -15,6 +16,7 @@ use crate::Error;
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
+    claimed_at: SystemTime,
     _lock: File,
 }
 
@@ -25,7 +27,9 @@ impl DataDir {
         // children may run in another directory, and paths are recorded
         let path = path.canonicalize().map_err(|error| Error::data_dir(path, &error))?;
         let lock = lock(&path)?;
-        let claimed = Self { path, _lock: lock };
+        let claimed_at = lock.metadata().and_then(|metadata| metadata.modified());
+        let claimed_at = claimed_at.map_err(|error| Error::data_dir(&path, &error))?;
+        let claimed = Self { path, claimed_at, _lock: lock };
         for dir in [claimed.blobs(), claimed.blobs().join(crate::blobs::UNFINISHED)] {
             private_dir(&dir).map_err(|error| Error::data_dir(&dir, &error))?;
         }
@@ -37,6 +41,11 @@ impl DataDir {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// When it was claimed, by the clock of its file system.
+    pub(crate) const fn claimed_at(&self) -> SystemTime {
+        self.claimed_at
     }
 
     pub(crate) fn database(&self) -> PathBuf {

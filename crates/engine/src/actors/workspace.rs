@@ -163,7 +163,8 @@ impl WorkspaceState {
         Ok(())
     }
 
-    /// False: it is not its turn after all.
+    /// Whether it needs an actor now, which has to clean up if the run has ended meanwhile. False: it is not its turn after
+    /// all.
     async fn launch(&self, run: RunId) -> Result<bool, RecordError> {
         let mut run = self.context.store.run(run).await?;
         loop {
@@ -175,8 +176,9 @@ impl WorkspaceState {
             let by = store::Actor::System;
             run = match self.context.record(&run, event, by, None, RunUpdate::default()).await {
                 Ok(run) => run,
-                // it has moved meanwhile, or others are ahead of it again
-                Err(RecordError::NotItsTurn(_) | RecordError::Illegal(_)) => return Ok(false),
+                // others are ahead of it again
+                Err(RecordError::NotItsTurn(_)) => return Ok(false),
+                Err(RecordError::Illegal(moved)) => return Ok(moved.state.is_final()),
                 Err(error) => return Err(error),
             };
         }

@@ -147,7 +147,11 @@ impl Actor for Workspaces {
                 }
                 Ok(())
             }
-            WorkspacesMessage::Restart(restart) => state.children.restart(&myself, restart).await,
+            WorkspacesMessage::Restart(restart) => {
+                // the actors of its runs went with it, and one of them may have had to clean up
+                tokio::spawn(clean_up_after_final_runs(state.context.clone()));
+                state.children.restart(&myself, restart).await
+            }
         }
     }
 

@@ -8,6 +8,7 @@ mod workspaces;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use lifecycle::id::{RunId, WorkspaceId};
 use sqlx::pool::PoolConnection;
@@ -49,6 +50,7 @@ pub struct Records {
     changes: broadcast::Sender<Change>,
     blobs: Blobs,
     path: Arc<Path>,
+    claimed_at: SystemTime,
 }
 
 /// The records of one data directory, for reading and writing. Clones are cheap and share everything.
@@ -91,7 +93,7 @@ impl Store {
         let data_dir = data_dir.as_ref().to_owned();
         let data_dir = Arc::new(crate::blocking(move || DataDir::claim(&data_dir)).await?);
         let blobs = BlobStore::new(data_dir.blobs());
-        let path = data_dir.path().into();
+        let (path, claimed_at) = (data_dir.path().into(), data_dir.claimed_at());
         let database = data_dir.database();
         let mut db = sql::writer(&database).await?;
         sql::migrate(&mut db, &database).await?;
@@ -102,7 +104,7 @@ impl Store {
         let readers = sql::reader_pool(&database);
         let (changes, _) = broadcast::channel(CHANGES_KEPT);
         let writer = Writer::start(db, changes.clone(), data_dir);
-        let records = Records { readers, changes, blobs: blobs.reader().clone(), path };
+        let records = Records { readers, changes, blobs: blobs.reader().clone(), path, claimed_at };
         Ok(Self { records, writer, blobs })
     }
 
@@ -140,6 +142,12 @@ impl Records {
     /// Where it keeps its files.
     pub fn data_dir(&self) -> &Path {
         &self.path
+    }
+
+    /// When this store was opened, by the clock of the file system that its files are dated by: what is older there was
+    /// left by another one.
+    pub const fn claimed_at(&self) -> SystemTime {
+        self.claimed_at
     }
 
     /// Files that are named by their content.
