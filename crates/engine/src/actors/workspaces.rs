@@ -91,11 +91,11 @@ impl Actor for Workspaces {
         (context, slots): Self::Arguments,
     ) -> Result<WorkspacesState, ActorProcessingErr> {
         // before anything is read, so that no change falls between
-        let changes = context.store.changes();
+        let (changes, configuration) = (context.store.changes(), context.config.subscribe());
         slots.send_replace(occupied(&context).await?);
         let listeners = [
             tokio::spawn(listen(changes, myself.clone())).abort_handle(),
-            tokio::spawn(watch_configuration(context.config.subscribe(), myself.clone())).abort_handle(),
+            tokio::spawn(watch_configuration(configuration, myself.clone())).abort_handle(),
         ];
         let of_workspaces = context.clone();
         let children = Children::new("workspace actor", POLICY, move |workspace: &WorkspaceId, _| {
@@ -134,7 +134,8 @@ impl Actor for Workspaces {
                 let limit = state.context.config().server.max_concurrent_runs;
                 let granted = state.change_slots(|slots| slots.set_limit(limit));
                 state.grant(granted);
-                Ok(())
+                // what is decided about a run follows the configuration: who has the right to apply again, for one
+                state.wake_all(&myself).await
             }
             WorkspacesMessage::Reconcile => state.reconcile(&myself).await,
             WorkspacesMessage::Demand { workspace, demands } => {
@@ -195,19 +196,21 @@ impl WorkspacesState {
         if self.sync_due {
             self.sync().await;
         }
-        self.wake_busy(myself).await?;
+        self.wake_all(myself).await?;
         myself.send_after(RECONCILE_EVERY, || WorkspacesMessage::Reconcile);
         Ok(())
     }
 
-    async fn wake_busy(&mut self, myself: &ActorRef<WorkspacesMessage>) -> Result<(), ActorProcessingErr> {
+    /// Has every workspace looked at that has a run which is not over, or an actor: its last run may have ended, and nobody
+    /// has cleaned up after it yet.
+    async fn wake_all(&mut self, myself: &ActorRef<WorkspacesMessage>) -> Result<(), ActorProcessingErr> {
+        let mut workspaces: BTreeSet<_> = self.children.alive().map(|(workspace, _)| *workspace).collect();
         match self.context.store.busy_workspaces().await {
-            Ok(workspaces) => {
-                for workspace in workspaces {
-                    self.wake(myself, workspace).await?;
-                }
-            }
+            Ok(busy) => workspaces.extend(busy),
             Err(error) => tracing::error!(%error, "runs can't be read; trying again"),
+        }
+        for workspace in workspaces {
+            self.wake(myself, workspace).await?;
         }
         Ok(())
     }
@@ -227,7 +230,7 @@ impl WorkspacesState {
         Changes { runs, workspaces, missed }: Changes,
     ) -> Result<(), ActorProcessingErr> {
         if missed {
-            self.wake_busy(myself).await?;
+            self.wake_all(myself).await?;
         }
         for workspace in runs {
             self.wake(myself, workspace).await?;
