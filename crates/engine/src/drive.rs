@@ -74,9 +74,15 @@ const LEAST_PAUSE: Duration = Duration::from_millis(250);
 /// How long an executor is given that is about to claim its execution.
 const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
-/// The pause before a failed turn is tried again: up to half a minute.
+/// The longest pause before a failed turn is tried again. The driver is woken by everything that changes, and by the
+/// reconciler every few seconds.
 fn pause_after(failures: u32) -> Duration {
     LEAST_PAUSE.saturating_mul(1 << failures.min(7)).min(Duration::from_secs(30))
+}
+
+/// Whether the execution was taken back before its first step.
+fn never_ran(ended: &Ended) -> bool {
+    matches!(ended, Ended::Finished(result) if result.steps.is_empty())
 }
 
 impl Driver {
@@ -198,7 +204,8 @@ impl Driver {
         let workspace = context.store.workspace(run.workspace).await?;
         let conclude = async {
             match &self.mode {
-                Mode::LastResort { reason } if stage != Stage::Apply => {
+                // an apply that was never started has no end of its own that could decide
+                Mode::LastResort { reason } if stage != Stage::Apply || never_ran(ended) => {
                     Ok(stage::failed(stage, format!("signalbox could not go on with this run: {reason}")))
                 }
                 _ => stage::conclude(context, run, &workspace, stage, ended).await,

@@ -15,7 +15,7 @@ pub(crate) enum StageError {
     /// It can never be: the stage has failed, for this reason.
     #[error("{0}")]
     Impossible(String),
-    /// It could not be now. The actor fails with this, and is started again.
+    /// It could not be now, and is tried again.
     #[error("{0}")]
     NotNow(String),
 }
