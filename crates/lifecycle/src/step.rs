@@ -81,8 +81,23 @@ pub enum Due {
     CleanUp,
 }
 
-/// A legal change of state.
+/// A legal change of state. Nothing but [`step`](fn@step) makes one:
+///
+/// ```
+/// use lifecycle::{Event, Facts, Rule, State, Transition, step};
+///
+/// let transition: Transition = step(State::Pending, Facts::default(), Event::Discard)?;
+/// assert_eq!(transition.rule, Rule::T2);
+/// # Ok::<(), lifecycle::Illegal>(())
+/// ```
+///
+/// ```compile_fail,E0639
+/// use lifecycle::{Event, Facts, Rule, State, Transition, step};
+///
+/// let transition: Transition = Transition { to: State::Applied, rule: Rule::T18 };
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 #[must_use = "a transition that is not recorded did not happen"]
 pub struct Transition {
     /// The new state.

@@ -19,7 +19,7 @@
 //! * What was acknowledged survives the death of the process and a power cut: nobody gets an answer
 //!   before the disk has it.
 //! * A run's state changes by [`Store::record`] alone, which is given an event and asks `lifecycle::step` inside of the
-//!   write: what is illegal can't be recorded. The run's row in the journal is part of the same write. A final run never
+//!   write: what is illegal can't be recorded, and a state without its event does not compile (`does_not_compile.rs`). The run's row in the journal is part of the same write. A final run never
 //!   changes, and the journal never does: the database itself refuses.
 //! * One run at a time holds a workspace: a start (T1) is held against the queue in its own transaction,
 //!   and an index refuses a second holder.
@@ -33,6 +33,8 @@
 mod blobs;
 mod data_dir;
 mod digest;
+#[cfg(doctest)]
+mod does_not_compile;
 mod error;
 mod record;
 mod sql;

@@ -40,7 +40,7 @@ pub(crate) fn queued(new: NewRun) -> Run {
 /// [`Illegal`] when the event may not happen now; nothing is changed then.
 pub(crate) fn after(mut run: Run, happened: &RunEvent) -> Result<(Run, Rule), Illegal> {
     let RunEvent { event, creator, by, at, update, .. } = happened;
-    let Transition { to, rule } = step(run.state, run.facts.held_by(*creator), as_of(*event, &run, *at))?;
+    let Transition { to, rule, .. } = step(run.state, run.facts.held_by(*creator), as_of(*event, &run, *at))?;
     let from = run.state;
     let RunUpdate { force_cancel_from, plan, configuration_version, error, policy, log } = update.clone();
     if let (Some(force_available_at), Some(by)) = (force_cancel_from, by.user()) {
