@@ -15,6 +15,7 @@ use super::STOP_GRACE;
 use super::workspace::{Workspace, WorkspaceArguments, WorkspaceMessage};
 use crate::clean_up::clean_up_after_final_runs;
 use crate::context::Context;
+use crate::fault;
 use crate::supervise::{Children, Exhausted, Policy, Restart};
 use crate::sync_workspaces::sync_workspaces;
 
@@ -121,6 +122,7 @@ impl Actor for Workspaces {
         message: WorkspacesMessage,
         state: &mut WorkspacesState,
     ) -> Result<(), ActorProcessingErr> {
+        fault::point(&state.context.data_dir, "workspaces-actor");
         match message {
             WorkspacesMessage::Changed(changes, handled) => {
                 state.route(&myself, changes).await?;
