@@ -23,7 +23,7 @@ use crate::{Error, sql};
 
 pub use workspaces::Synced;
 
-/// How many changes a reader of [`Store::changes`] may fall behind before it loses some.
+/// How many changes a reader of [`Records::changes`] may fall behind before it loses some.
 const CHANGES_KEPT: usize = 4096;
 
 /// Something that was committed: a hint to read again, never the truth itself.

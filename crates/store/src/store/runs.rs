@@ -168,7 +168,7 @@ impl Records {
     }
 
     /// What happened to any run after the entry with this [`JournalEntry::seq`] (0: from the beginning),
-    /// oldest first: with this a reader of [`Store::changes`] that fell behind, or comes back, misses
+    /// oldest first: with this a reader of [`Records::changes`] that fell behind, or comes back, misses
     /// nothing.
     ///
     /// # Errors
