@@ -10,6 +10,10 @@ lint:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --workspace
 
+# The book in docs/ as HTML: target/book. `cargo install mdbook --locked` brings what it needs.
+docs:
+    mdbook build docs
+
 # Licences, sources and duplicates of dependencies: `cargo install cargo-deny --locked`.
 deny:
     cargo deny check bans licenses sources
