@@ -16,7 +16,7 @@
 //! * A route is made of a declaration ([`operations`]), and of nothing else. A handler starts with a scope, which is
 //!   only there for who has the declared right.
 //! * Run, plan, apply and policy check are views of one record, read once for each document; a log's end
-//!   mark is given only after the record said that its stage is over (tfe-api.md 4.6).
+//!   mark is given only after the record said that its stage is over (docs/api.md, "One record").
 //! * 401 is for a missing or unknown token alone. What one may not see, or not do, is 404; what is not
 //!   legal now is 409 and changes nothing; what is not done here is refused with 422 and its place.
 //! * Who may do what is decided by the rules of `lifecycle`: before the handler runs, and for what changes something by

@@ -1,4 +1,4 @@
-//! Logs as clients read them (tfe-api.md 4.10): STX, the bytes of the file, and ETX once the stage is over.
+//! Logs as clients read them (docs/api.md, "Logs"): STX, the bytes of the file, and ETX once the stage is over.
 //!
 //! The marks are not in the file. The record says whether the stage is over, and the file is complete
 //! before it does: so whoever reads the record first and the file's length then never sees an end mark

@@ -1,4 +1,5 @@
-//! The organization's queue: who waits for an execution, and who is ahead of them (tfe-api.md 2.7, 4.7).
+//! The organization's queue: who waits for an execution, and who is ahead of them (docs/api.md, "The queue of the
+//! organization").
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The plan as JSON for readers who may not see secrets (tfe-api.md 4.11).
+//! The plan as JSON for readers who may not see secrets (docs/api.md, "Plan JSON").
 //!
 //! What is let through is named; everything else is left out, since the configuration, the variables and
 //! the planned values hold secrets in the clear with nothing beside them that says so.

@@ -6,7 +6,7 @@ use store::RunOptions;
 use crate::Refusal;
 use crate::variables;
 
-/// A run to be queued, as a person asks for it (tfe-api.md 2.1).
+/// A run to be queued, as a person asks for it (docs/api.md, "Creating a run").
 #[derive(Debug, Clone, Default)]
 pub struct RunRequest {
     /// Why, what `terraform plan` is told, and values for this run alone.

@@ -109,7 +109,7 @@ async fn ask(program: &Path, host: &HostEnvironment) -> Result<String, String> {
     version.map(|version| version.terraform_version).map_err(|_| named(&"it says something else"))
 }
 
-/// The three lines that clients of the API expect at the head of a log, and drop (tfe-api.md 4.10).
+/// The three lines that clients of the API expect at the head of a log, and drop (docs/api.md, "Logs").
 pub(crate) fn preamble(version: Option<&str>) -> String {
     let version = version.map(|version| format!(" v{version}")).unwrap_or_default();
     format!(

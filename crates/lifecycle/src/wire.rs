@@ -1,4 +1,4 @@
-//! The status strings of the Terraform Enterprise API (tfe-api.md 1.1, 1.4, 1.5) for each state.
+//! The status strings of the Terraform Enterprise API for each state (docs/api.md, "Run status").
 //!
 //! Plan, apply and policy check have no state of their own: theirs follows from the run's, so they can
 //! never disagree with it.
@@ -28,8 +28,7 @@ pub const fn run_status(state: State) -> &'static str {
 
 /// The states whose wire status this is; empty for a status that is never emitted.
 ///
-/// `force_canceled` is accepted as another word for `canceled` (tfe-api.md 1.1), `confirmed` for
-/// `apply_queued`.
+/// `force_canceled` is accepted as another word for `canceled`, `confirmed` for `apply_queued`.
 pub fn states_with_status(status: &str) -> Vec<State> {
     let status = match status {
         "force_canceled" => "canceled",
@@ -144,7 +143,7 @@ mod tests {
         }
     }
 
-    /// The consistency table of tfe-api.md 1.4, on which the terraform CLI relies.
+    /// The table in docs/api.md, "Plan, apply and policy check", on which the terraform CLI relies.
     #[test]
     fn plan_and_apply_agree_with_the_run() {
         let table = [

@@ -171,7 +171,7 @@ pub enum LockError {
     /// It is locked already.
     #[error("the workspace is locked by User {}", .0.by)]
     Locked(Lock),
-    /// A run holds it, which can't be locked out (tfe-api.md 2.5).
+    /// A run holds it, which can't be locked out (docs/api.md, "Locks").
     #[error("the workspace is locked by Run {0}")]
     HeldByRun(RunId),
     /// It is not locked.

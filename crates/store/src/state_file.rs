@@ -153,7 +153,7 @@ pub(crate) enum Succession {
 }
 
 /// Whether a state that somebody insists on may become the current one: also one of another lineage, or another with the
-/// same serial, but never an older one (tfe-api.md 4.9).
+/// same serial, but never an older one (docs/api.md, "State versions").
 pub(crate) fn forced_succession(
     current: (&StateMeta, Digest),
     given: (&StateMeta, Digest),

@@ -82,8 +82,8 @@ fn is_confirmation(to: State, rule: Rule) -> bool {
     matches!((to, rule), (State::Applying(Work::Queued), Rule::T9 | Rule::T17))
 }
 
-/// The `status-timestamps` of the API (tfe-api.md 1.5) that a change of state sets. A wish to cancel sets
-/// none: the status stays what it is until the execution is gone.
+/// The `status-timestamps` of the API (docs/api.md, "Attributes of a run") that a change of state sets. A wish to
+/// cancel sets none: the status stays what it is until the execution is gone.
 pub(crate) fn status_timestamps(from: State, to: State, rule: Rule) -> &'static [&'static str] {
     use Execution::{Canceling, ForceCanceling, Running};
     use Work::{Executing, Queued};

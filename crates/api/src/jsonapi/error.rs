@@ -1,4 +1,4 @@
-//! Refusals as error documents. A body says what is wrong and where, never how the
+//! Refusals as error documents (docs/api.md, "Errors"). A body says what is wrong and where, never how the
 //! daemon works inside.
 
 use axum::Json;

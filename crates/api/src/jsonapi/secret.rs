@@ -1,4 +1,4 @@
-//! Addresses that carry their own permission: a keyed digest in the path (tfe-api.md 0.5).
+//! Addresses that carry their own permission: a keyed digest in the path (docs/api.md, "Log URLs").
 //!
 //! Clients fetch logs without a token and replace the query, so the secret has to stand in the path. It
 //! is a time, and HMAC-SHA256 over run, stage and that time with a key of this data directory: it can't be

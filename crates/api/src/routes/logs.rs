@@ -1,4 +1,4 @@
-//! Logs without a token: the secret is in the path.
+//! Logs without a token: the secret is in the path (docs/api.md, "Log URLs").
 
 use axum::http::{HeaderValue, header};
 use lifecycle::Stage;

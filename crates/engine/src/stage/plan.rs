@@ -57,7 +57,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
 }
 
 /// What lets one `terraform init` at a time work on a plugin cache that several workspaces share: terraform itself does
-/// not keep them apart (terraform-process.md). `None` where there is no cache.
+/// not keep them apart (docs/terraform.md, "Locks"). `None` where there is no cache.
 fn turn_at_plugin_cache(context: &Context, settings: &StageSettings) -> Result<Option<PathBuf>, StageError> {
     let Some(cache) = settings.environment.get("TF_PLUGIN_CACHE_DIR").filter(|cache| !cache.is_empty())
     else {

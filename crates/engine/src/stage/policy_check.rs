@@ -88,7 +88,8 @@ pub fn set_settings(set: &PolicySetConfig) -> SetSettings {
     }
 }
 
-/// The run as policies see it: `input.run` of Rego, and what Sentinel's `tfrun` is made of (sentinel.md 2.4, 5.2).
+/// The run as policies see it (docs/sentinel.md, "The run"): `input.run` of Rego, and what Sentinel's `tfrun`
+/// is made of.
 ///
 /// Two keys of `tfrun` are not here because nothing here has them: `cost_estimate`, which is undefined without
 /// estimates, and the ids of projects, which are null.

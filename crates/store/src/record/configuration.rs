@@ -11,7 +11,7 @@ pub struct ConfigurationVersion {
     pub id: ConfigurationVersionId,
     /// Whose.
     pub workspace: WorkspaceId,
-    /// Where it came from: `tfe-api`, `terraform+cloud`, `git`, … (tfe-api.md 5.8).
+    /// Where it came from: `tfe-api`, `terraform+cloud`, `git`, …
     pub source: String,
     /// Whether its content is there.
     pub status: ConfigurationStatus,

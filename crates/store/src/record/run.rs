@@ -27,7 +27,7 @@ pub struct Run {
     pub facts: Facts,
     /// What else was asked for, fixed when it was queued.
     pub options: RunOptions,
-    /// Where it came from: `tfe-api`, `tfe-ui`, `terraform+cloud`, … (tfe-api.md 1.5).
+    /// Where it came from: `tfe-api`, `terraform+cloud`, `signalbox-cli`, … (docs/api.md, "Creating a run").
     pub source: String,
     /// The name of who queued it.
     pub created_by: String,
@@ -80,7 +80,7 @@ pub struct RunOptions {
     pub variables: Vec<RunVariable>,
 }
 
-/// The kind of a run, as the API's `filter[operation]` names it (tfe-api.md 1.5).
+/// The kind of a run, as the API's `filter[operation]` names it (docs/api.md, "Attributes of a run").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Never applied.

@@ -87,7 +87,7 @@ impl Records {
     }
 
     /// The one that a run gets which names none: the newest that was uploaded and is not speculative
-    /// (tfe-api.md 2.1).
+    /// (docs/api.md, "Creating a run").
     ///
     /// # Errors
     /// [`Error`] of the database.
