@@ -112,6 +112,15 @@ async fn runs_are_listed_newest_first_by_page_and_without_plan_only_ones() {
     assert_eq!(found(&of_organization("filter[workspace_names]=network").await), ids);
     assert_eq!(found(&of_organization("filter[workspace_names]=guarded").await), [""; 0]);
     assert_eq!(found(&of_organization("filter[status_group]=non_final").await), ids);
+    let uncounted = of_organization("page[size]=2").await;
+    assert_eq!(found(&uncounted), ids[..2]);
+    assert_eq!(
+        uncounted["meta"]["pagination"],
+        json!({ "current-page": 1, "page-size": 2, "prev-page": null, "next-page": 2 })
+    );
+    let last = server.get("reader", uncounted["links"]["next"].as_str().unwrap()).await.ok(200);
+    assert_eq!(found(&last), ids[2..]);
+    assert_eq!(last["meta"]["pagination"]["next-page"], Value::Null);
     server.get("reader", &format!("{path}?page[number]=x")).await.ok(400);
 
     // the queue counts the runs ahead, also for somebody who can't see them

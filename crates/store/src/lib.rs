@@ -53,7 +53,7 @@ pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
     Lock, NamePattern, NewConfigurationVersion, NewRun, NewStateVersion, NewWorkspace, Operation, Origin,
     Page, PageRequest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions,
-    RunUpdate, Settings, Source, StateVersion, Visibility, Waiting, Workspace, WorkspaceFilter,
+    RunUpdate, Settings, Slice, Source, StateVersion, Visibility, Waiting, Workspace, WorkspaceFilter,
     WorkspaceOrder,
 };
 pub use state_file::{InvalidState, StateMeta, StateOutput, state_outputs};

@@ -21,10 +21,12 @@ pub struct Pagination {
     pub prev_page: Option<u32>,
     /// The page after this one.
     pub next_page: Option<u32>,
-    /// How many pages there are.
-    pub total_pages: u32,
-    /// How many resources there are on all pages.
-    pub total_count: u64,
+    /// How many pages there are. Left out of lists that are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_pages: Option<u32>,
+    /// How many resources there are on all pages. Left out of lists that are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_count: Option<u64>,
 }
 
 /// The addresses of the other pages. `null` at the ends.
@@ -39,6 +41,7 @@ pub struct PageLinks {
     pub prev: Option<String>,
     /// The page after this one.
     pub next: Option<String>,
-    /// The last page.
-    pub last: String,
+    /// The last page. Left out of lists that are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
 }

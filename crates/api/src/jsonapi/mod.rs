@@ -15,7 +15,7 @@ pub(crate) use error::{ApiError, Fault, Result};
 pub(crate) use layers::layered;
 pub(crate) use path::{Identity, identity};
 pub use query::Parameter;
-pub(crate) use query::{Include, Query, cut};
+pub(crate) use query::{Include, Query, cut, pagination, uncounted};
 pub(crate) use raw_json::RawJson;
 pub use secret::LogKeyError;
 pub(crate) use secret::{LogKey, Secret};

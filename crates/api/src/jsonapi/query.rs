@@ -112,13 +112,8 @@ impl Query {
         }
     }
 
-    /// What is said about a page of a list of so many, and the addresses of the others.
-    pub(crate) fn pagination(&self, page: PageRequest, total: u64) -> (PageLinks, Pagination) {
-        let pagination = pagination(page, total);
-        (self.links(&pagination), pagination)
-    }
-
-    fn links(&self, pagination: &Pagination) -> PageLinks {
+    /// The addresses of the other pages.
+    pub(crate) fn links(&self, pagination: &Pagination) -> PageLinks {
         let to = |number: u32| {
             let kept = self.pairs.iter().filter(|(key, _)| key != "page[number]" && key != "page[size]");
             let query = form_urlencoded::Serializer::new(String::new())
@@ -133,7 +128,7 @@ impl Query {
             first: to(1),
             prev: pagination.prev_page.map(to),
             next: pagination.next_page.map(to),
-            last: to(pagination.total_pages.max(1)),
+            last: pagination.total_pages.map(|pages| to(pages.max(1))),
         }
     }
 }
@@ -163,15 +158,28 @@ impl Include {
     }
 }
 
-fn pagination(page: PageRequest, total_count: u64) -> Pagination {
+/// What is said about a page of a list of so many.
+pub(crate) fn pagination(page: PageRequest, total_count: u64) -> Pagination {
     let total_pages = u32::try_from(total_count.div_ceil(u64::from(page.size))).unwrap_or(u32::MAX);
     Pagination {
         current_page: page.number,
         page_size: page.size,
         prev_page: (page.number > 1).then(|| page.number - 1),
         next_page: (page.number < total_pages).then(|| page.number + 1),
-        total_pages,
-        total_count,
+        total_pages: Some(total_pages),
+        total_count: Some(total_count),
+    }
+}
+
+/// What is said about a page of a list that is not counted.
+pub(crate) fn uncounted(page: PageRequest, more: bool) -> Pagination {
+    Pagination {
+        current_page: page.number,
+        page_size: page.size,
+        prev_page: (page.number > 1).then(|| page.number - 1),
+        next_page: more.then(|| page.number.saturating_add(1)),
+        total_pages: None,
+        total_count: None,
     }
 }
 
@@ -220,7 +228,7 @@ mod tests {
             let got = pagination(PageRequest { number, size }, total);
             assert_eq!(
                 (got.prev_page, got.next_page, got.total_pages),
-                (prev, next, pages),
+                (prev, next, Some(pages)),
                 "{number} of {total}"
             );
         }

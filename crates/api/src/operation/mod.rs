@@ -25,7 +25,7 @@ use wire::{Attributes, Resource};
 
 use crate::ApiState;
 pub use crate::jsonapi::Parameter;
-use crate::jsonapi::{ApiError, Include, Query, Result};
+use crate::jsonapi::{ApiError, Include, Query, Result, pagination, uncounted};
 
 pub(crate) use answer::{
     Accepted, Answer, Archive, Created, EventStream, NoContent, Page, Plain, PlainText, Raw, Refused,
@@ -134,8 +134,14 @@ pub(crate) struct Ask<B = ()> {
 impl<B> Ask<B> {
     /// The answer with the page that was asked for, of a list of so many.
     pub(crate) fn paged<A: Attributes>(&self, total: u64, resources: Vec<Resource<A>>) -> Page<A> {
-        let (links, pagination) = self.query.pagination(self.page, total);
-        Page::new(resources, links, pagination)
+        let pagination = pagination(self.page, total);
+        Page::new(resources, self.query.links(&pagination), pagination)
+    }
+
+    /// The answer with the page that was asked for, of a list that is not counted.
+    pub(crate) fn sliced<A: Attributes>(&self, more: bool, resources: Vec<Resource<A>>) -> Page<A> {
+        let pagination = uncounted(self.page, more);
+        Page::new(resources, self.query.links(&pagination), pagination)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Lists of runs and their filters.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -9,7 +11,6 @@ use wire::RunAttributes;
 
 use crate::jsonapi::{ApiError, Parameter, Query, Result};
 use crate::operation::{Ask, InOrganization, OnWorkspace, Page};
-use crate::reader::Reader;
 
 /// The statuses of `filter[status_group]=discardable`.
 const DISCARDABLE: [&str; 3] = ["planned", "policy_checked", "policy_override"];
@@ -40,7 +41,11 @@ pub(super) async fn of_workspace(
     ask: Ask,
 ) -> Result<Page<RunAttributes>> {
     let filter = filter(&ask.query, Timestamp::now(), None)?;
-    list(&reader, RunFilter { workspace: Some(workspace.id), ..filter }, &ask).await
+    let filter = RunFilter { workspace: Some(workspace.id), ..filter };
+    let found = reader.api.store().runs(&filter, ask.page).await?;
+    let workspaces = HashMap::from([(workspace.id, workspace)]);
+    let (resources, included) = reader.run_documents(&found.items, &workspaces, &ask.include).await?;
+    Ok(ask.paged(found.total, resources).including(included))
 }
 
 /// The runs of all workspaces that the user may see; by default those of the last year.
@@ -51,14 +56,11 @@ pub(super) async fn of_organization(
     let filter = filter(&ask.query, Timestamp::now(), Some("year"))?;
     let names = ask.query.list("filter[workspace_names]");
     let workspace_names = names.map(|names| names.into_iter().map(str::to_owned).collect());
-    list(&reader, RunFilter { visible: reader.user.visible(), workspace_names, ..filter }, &ask).await
-}
-
-async fn list(reader: &Reader, filter: RunFilter, ask: &Ask) -> Result<Page<RunAttributes>> {
-    let found = reader.api.store().runs(&filter, ask.page).await?;
+    let filter = RunFilter { visible: reader.user.visible(), workspace_names, ..filter };
+    let found = reader.api.store().newest_runs(&filter, ask.page).await?;
     let workspaces = reader.visible_of(found.items.iter().map(|run| run.workspace)).await?;
     let (resources, included) = reader.run_documents(&found.items, &workspaces, &ask.include).await?;
-    Ok(ask.paged(found.total, resources).including(included))
+    Ok(ask.sliced(found.more, resources).including(included))
 }
 
 /// The filter that a query asks for. What no run can match (a status that is never given, an agent pool)

@@ -45,6 +45,15 @@ impl PageRequest {
     }
 }
 
+/// A part of a list that nobody has counted, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice<T> {
+    /// The records in this part; empty past the end.
+    pub items: Vec<T>,
+    /// Whether there are more behind it.
+    pub more: bool,
+}
+
 /// A part of a list, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {

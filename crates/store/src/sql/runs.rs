@@ -10,7 +10,7 @@ use super::read::{Record, exists, json, time};
 use super::workspaces::push_visible;
 use super::{all, push_in};
 use crate::Error;
-use crate::record::{Page, PageRequest, PolicyCheckRecord, Run, RunFilter, Visibility, Waiting};
+use crate::record::{Page, PageRequest, PolicyCheckRecord, Run, RunFilter, Slice, Visibility, Waiting};
 
 fn read(row: &SqliteRow) -> Result<Run, Error> {
     let record = Record::new(row)?;
@@ -210,24 +210,76 @@ fn bind_changing<'q>(query: Statement<'q>, run: &'q Run) -> Result<Statement<'q>
         .bind(json(&run.logs)?))
 }
 
+/// How the runs that pass a filter are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By an index on what is asked for, and sorted afterwards.
+    LookUp,
+    /// In the order of the list, until the page is full.
+    Walk,
+}
+
+impl Way {
+    /// How a condition on the column begins. A plus keeps SQLite from an index on it, since it would sort all that it
+    /// finds there.
+    fn and(self, column: &str) -> String {
+        let plus = if self == Self::Walk { "+" } else { "" };
+        format!(" AND {plus}{column}")
+    }
+}
+
+/// So many are quickly sorted.
+const FEW: i64 = 1_000;
+
+impl Way {
+    /// The better one for so many.
+    fn to(found: i64) -> Self {
+        if found > FEW { Self::Walk } else { Self::LookUp }
+    }
+}
+
 pub(crate) async fn page(
     db: &mut SqliteConnection,
     filter: &RunFilter,
     page: PageRequest,
 ) -> Result<Page<Run>, Error> {
     let mut count = QueryBuilder::new("SELECT count(*) FROM runs r ");
-    push_conditions(&mut count, filter);
+    push_conditions(&mut count, filter, Way::LookUp);
     let total: i64 = count.build_query_scalar().fetch_one(&mut *db).await?;
-
-    let mut select = QueryBuilder::new("SELECT r.* FROM runs r ");
-    push_conditions(&mut select, filter);
-    select.push(" ORDER BY r.seq DESC LIMIT ").push_bind(page.limit());
-    select.push(" OFFSET ").push_bind(page.offset());
-    let rows = select.build().fetch_all(db).await?;
-    Ok(Page { items: all(&rows, read)?, total: total.unsigned_abs() })
+    let items = newest(db, filter, Way::to(total), page.limit(), page.offset()).await?;
+    Ok(Page { items, total: total.unsigned_abs() })
 }
 
-fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
+/// Counts no more than it needs to know the way.
+pub(crate) async fn slice(
+    db: &mut SqliteConnection,
+    filter: &RunFilter,
+    page: PageRequest,
+) -> Result<Slice<Run>, Error> {
+    let mut count = QueryBuilder::new("SELECT count(*) FROM (SELECT 1 FROM runs r ");
+    push_conditions(&mut count, filter, Way::LookUp);
+    count.push(" LIMIT ").push_bind(FEW + 1).push(") found");
+    let found: i64 = count.build_query_scalar().fetch_one(&mut *db).await?;
+    let mut items = newest(db, filter, Way::to(found), page.limit() + 1, page.offset()).await?;
+    let more = items.len() > page.size.max(1) as usize;
+    items.truncate(page.size.max(1) as usize);
+    Ok(Slice { items, more })
+}
+
+async fn newest(
+    db: &mut SqliteConnection,
+    filter: &RunFilter,
+    way: Way,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<Run>, Error> {
+    let mut select = QueryBuilder::new("SELECT r.* FROM runs r ");
+    push_conditions(&mut select, filter, way);
+    select.push(" ORDER BY r.seq DESC LIMIT ").push_bind(limit).push(" OFFSET ").push_bind(offset);
+    all(&select.build().fetch_all(db).await?, read)
+}
+
+fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter, way: Way) {
     let RunFilter {
         visible,
         workspace,
@@ -250,17 +302,20 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
         sql.push(" AND r.workspace = ").push_bind(workspace.to_string());
     }
     if let Visibility::Teams(teams) = visible {
-        push_visible(sql.push(" AND "), "r.workspace", teams);
+        push_visible(sql, &way.and("r.workspace"), teams);
     }
     if let Some(names) = workspace_names {
-        push_in(sql.push(" AND r.workspace IN (SELECT w.id FROM workspaces w WHERE w.name"), names);
+        push_in(
+            sql.push(way.and("r.workspace")).push(" IN (SELECT w.id FROM workspaces w WHERE w.name"),
+            names,
+        );
         sql.push(")");
     }
     if let Some(states) = states {
-        push_in(sql.push(" AND r.state"), states.iter().map(|state| state.as_str()));
+        push_in(sql.push(way.and("r.state")), states.iter().map(|state| state.as_str()));
     }
     if let Some(operations) = operations {
-        push_in(sql.push(" AND r.operation"), operations.iter().map(|operation| operation.as_str()));
+        push_in(sql.push(way.and("r.operation")), operations.iter().map(|operation| operation.as_str()));
     }
     if let Some(sources) = sources {
         push_in(sql.push(" AND r.source"), sources);
@@ -286,9 +341,9 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter) {
         sql.push(")");
     }
     if let Some(from) = created_from {
-        sql.push(" AND r.created_at >= ").push_bind(time(*from));
+        sql.push(way.and("r.created_at")).push(" >= ").push_bind(time(*from));
     }
     if let Some(before) = created_before {
-        sql.push(" AND r.created_at < ").push_bind(time(*before));
+        sql.push(way.and("r.created_at")).push(" < ").push_bind(time(*before));
     }
 }

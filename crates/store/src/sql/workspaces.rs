@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
+use futures::TryStreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use lifecycle::AccessLevel;
 use lifecycle::id::WorkspaceId;
@@ -61,17 +62,24 @@ fn read(row: &SqliteRow) -> Result<(Workspace, bool), Error> {
     Ok((workspace, record.get("access_stands")?))
 }
 
-/// Reads the rows, and the access of those whose access stands.
-async fn with_access(db: &mut SqliteConnection, rows: &[SqliteRow]) -> Result<Vec<Workspace>, Error> {
-    let read = all_of(rows, read)?;
+/// Runs the statement, and reads the access of those whose access stands. Row by row: there may be ten thousand, and a
+/// row takes more memory than what it says.
+async fn fetch(db: &mut SqliteConnection, mut select: QueryBuilder<Sqlite>) -> Result<Vec<Workspace>, Error> {
+    let mut found = Vec::new();
+    let mut rows = select.build().fetch(&mut *db);
+    while let Some(row) = rows.try_next().await? {
+        found.push(read(&row)?);
+    }
+    drop(rows);
     let mut select = QueryBuilder::new("SELECT workspace AS id, team, level FROM workspace_access");
     // for many it is all of them
-    if rows.len() <= 100 {
+    if found.len() <= 100 {
         select.push(" WHERE workspace");
-        push_in(&mut select, read.iter().map(|(workspace, _)| workspace.id.to_string()));
+        push_in(&mut select, found.iter().map(|(workspace, _)| workspace.id));
     }
     let mut access: HashMap<WorkspaceId, BTreeMap<String, AccessLevel>> = HashMap::new();
-    for row in select.build().fetch_all(db).await? {
+    let mut rows = select.build().fetch(db);
+    while let Some(row) = rows.try_next().await? {
         let record = Record::new(&row)?;
         let level = record.get::<&str>("level")?;
         let level = AccessLevel::ALL.into_iter().find(|known| known.as_str() == level);
@@ -83,42 +91,32 @@ async fn with_access(db: &mut SqliteConnection, rows: &[SqliteRow]) -> Result<Ve
         let access = if stands { access.remove(&workspace.id).unwrap_or_default() } else { BTreeMap::new() };
         Workspace { access, ..workspace }
     };
-    Ok(read.into_iter().map(own).collect())
-}
-
-async fn one(db: &mut SqliteConnection, row: Option<SqliteRow>) -> Result<Option<Workspace>, Error> {
-    match row {
-        Some(row) => Ok(with_access(db, &[row]).await?.pop()),
-        None => Ok(None),
-    }
+    Ok(found.into_iter().map(own).collect())
 }
 
 pub(crate) async fn all(db: &mut SqliteConnection) -> Result<Vec<Workspace>, Error> {
     let mut select = select(Timestamp::now());
-    let rows = select.push(" ORDER BY w.name").build().fetch_all(&mut *db).await?;
-    with_access(db, &rows).await
+    select.push(" ORDER BY w.name");
+    fetch(db, select).await
 }
 
 pub(crate) async fn by_id(db: &mut SqliteConnection, id: WorkspaceId) -> Result<Workspace, Error> {
     let mut select = select(Timestamp::now());
     select.push(" WHERE w.id = ").push_bind(id.to_string());
-    let row = select.build().fetch_optional(&mut *db).await?;
-    one(db, row).await?.ok_or_else(|| Error::not_found(id))
+    fetch(db, select).await?.pop().ok_or_else(|| Error::not_found(id))
 }
 
 pub(crate) async fn by_name(db: &mut SqliteConnection, name: &str) -> Result<Option<Workspace>, Error> {
     let mut select = select(Timestamp::now());
     select.push(" WHERE w.name = ").push_bind(name.to_owned());
-    let row = select.build().fetch_optional(&mut *db).await?;
-    one(db, row).await
+    Ok(fetch(db, select).await?.pop())
 }
 
 /// Those with these ids, in no order.
 pub(crate) async fn by_ids(db: &mut SqliteConnection, ids: &[WorkspaceId]) -> Result<Vec<Workspace>, Error> {
     let mut select = select(Timestamp::now());
     push_in(select.push(" WHERE w.id"), ids);
-    let rows = select.build().fetch_all(&mut *db).await?;
-    with_access(db, &rows).await
+    fetch(db, select).await
 }
 
 /// Those that somebody locked.
@@ -158,8 +156,7 @@ pub(crate) async fn page(
     }
     select.push("w.name").push(if order == WorkspaceOrder::Name { way } else { "" });
     select.push(" LIMIT ").push_bind(page.limit()).push(" OFFSET ").push_bind(page.offset());
-    let rows = select.build().fetch_all(&mut *db).await?;
-    Ok(Page { items: with_access(db, &rows).await?, total: total.unsigned_abs() })
+    Ok(Page { items: fetch(db, select).await?, total: total.unsigned_abs() })
 }
 
 fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &WorkspaceFilter, by_run: bool) {
@@ -168,7 +165,7 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &WorkspaceFilter, by_
     }
     sql.push(" WHERE w.removed_at IS NULL");
     if let Visibility::Teams(teams) = &filter.visible {
-        push_visible(sql.push(" AND "), "w.id", teams);
+        push_visible(sql, " AND w.id", teams);
     }
     for name in &filter.names {
         let (pattern, exact) = match name {
@@ -187,9 +184,9 @@ fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &WorkspaceFilter, by_
     }
 }
 
-/// The condition that one of these teams has any access to the workspace whose id is in the column, and that it stands.
-pub(super) fn push_visible(sql: &mut QueryBuilder<Sqlite>, column: &str, teams: &[String]) {
-    sql.push(column).push(
+/// The rest of a condition that begins with the id of a workspace: one of these teams has any access to it that stands.
+pub(super) fn push_visible(sql: &mut QueryBuilder<Sqlite>, begun: &str, teams: &[String]) {
+    sql.push(begun).push(
         " IN (SELECT w.id FROM workspace_access a JOIN workspaces w ON w.id = a.workspace WHERE a.team",
     );
     push_in(sql, teams);

@@ -4,7 +4,9 @@ use lifecycle::id::{RunEventId, RunId, WorkspaceId};
 use lifecycle::{Rule, State, queue};
 
 use super::{Change, Records, Store};
-use crate::record::{Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunEvent, RunFilter, Waiting};
+use crate::record::{
+    Actor, JournalEntry, NewRun, Page, PageRequest, Run, RunEvent, RunFilter, Slice, Waiting,
+};
 use crate::{Error, RecordError, sql, transition};
 
 impl Store {
@@ -87,6 +89,14 @@ impl Records {
     /// [`Error`] of the database.
     pub async fn runs(&self, filter: &RunFilter, page: PageRequest) -> Result<Page<Run>, Error> {
         sql::runs::page(&mut *self.snapshot().await?, filter, page).await
+    }
+
+    /// The same without a count, which would take the longer the more runs there ever were.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn newest_runs(&self, filter: &RunFilter, page: PageRequest) -> Result<Slice<Run>, Error> {
+        sql::runs::slice(&mut *self.snapshot().await?, filter, page).await
     }
 
     /// The workspace's runs that are not over, in the order in which they were queued.

@@ -286,3 +286,53 @@ pub(crate) async fn pages_are_newest_first_and_know_the_total(store: Store) {
     assert!(page(u32::MAX, u32::MAX).await.is_empty());
     assert_eq!(page(0, 0).await, seqs[..1], "out of range is as near as can be");
 }
+
+/// What is found one way among few is found another way among many.
+pub(crate) async fn a_long_history_is_listed_as_a_short_one_is(store: Store) {
+    let (busy, quiet) = (workspace(&store, "busy").await, workspace(&store, "quiet").await);
+    let creations: Vec<_> = (0..1_010)
+        .map(|n| {
+            let facts = Facts { plan_only: n % 5 == 0, ..Facts::default() };
+            let of = if n % 100 == 7 { &quiet } else { &busy };
+            let (store, new) = (store.clone(), new_run(of, facts));
+            tokio::spawn(async move { store.create_run(new).await.unwrap() })
+        })
+        .collect();
+    let mut all = Vec::new();
+    for creation in creations {
+        all.push(creation.await.unwrap());
+    }
+    all.sort_by_key(|run| std::cmp::Reverse(run.seq));
+    let pending = Some(vec![State::Pending]);
+    let filters = [
+        RunFilter::default(),
+        RunFilter { states: pending, created_from: Some(at(-1)), ..RunFilter::default() },
+        RunFilter { operations: Some(vec![Operation::PlanOnly]), ..RunFilter::default() },
+        RunFilter { workspace: Some(quiet.id), ..RunFilter::default() },
+        RunFilter { workspace_names: Some(vec!["busy".into()]), ..RunFilter::default() },
+        RunFilter { states: Some(vec![]), ..RunFilter::default() },
+    ];
+    let passes = |filter: &RunFilter, run: &Run| {
+        filter.workspace.is_none_or(|workspace| run.workspace == workspace)
+            && (filter.workspace_names.is_none() || run.workspace == busy.id)
+            && filter.states.as_ref().is_none_or(|states| states.contains(&run.state))
+            && filter.operations.as_ref().is_none_or(|operations| operations.contains(&run.operation()))
+    };
+    for filter in filters {
+        let expected: Vec<_> = all.iter().filter(|run| passes(&filter, run)).map(|run| run.id).collect();
+        for number in [1, 2, 100] {
+            let page = PageRequest { number, size: 7 };
+            let part: Vec<_> = expected.iter().skip((number as usize - 1) * 7).take(7).copied().collect();
+            let ids = |runs: Vec<Run>| runs.into_iter().map(|run| run.id).collect::<Vec<_>>();
+            let counted = store.runs(&filter, page).await.unwrap();
+            assert_eq!(
+                (ids(counted.items), counted.total),
+                (part.clone(), expected.len() as u64),
+                "{filter:?}"
+            );
+            let uncounted = store.newest_runs(&filter, page).await.unwrap();
+            let more = number as usize * 7 < expected.len();
+            assert_eq!((ids(uncounted.items), uncounted.more), (part, more), "{filter:?}");
+        }
+    }
+}

@@ -58,6 +58,7 @@ macro_rules! conformance_of {
                 who_fell_behind_catches_up_from_the_journal;
             lists:
                 runs_queued_at_once_get_one_order
+                a_long_history_is_listed_as_a_short_one_is
                 runs_that_are_over_leave_the_queue
                 the_current_run_holds_the_workspace_or_is_the_newest_final
                 runs_are_found_by_each_filter_alone_and_together
