@@ -7,6 +7,7 @@ use std::time::Duration;
 use config::{Config, Diagnostics, SystemHost};
 use engine::Engine;
 use notify::{RecursiveMode, Watcher as _};
+use store::Digest;
 use tokio::signal::unix::Signal;
 use tokio::sync::mpsc;
 
@@ -17,11 +18,16 @@ const QUIET: Duration = Duration::from_millis(150);
 /// But not for ever: something else beside the file may never be quiet.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What tells one content of the file from another; `None` if it can't be read.
+pub(super) fn fingerprint(file: &Path) -> Option<Digest> {
+    std::fs::read(file).ok().map(|content| Digest::of(&content))
+}
+
 /// Takes over every change of the file, until the daemon ends. A bad file changes nothing, and is reported.
 ///
-/// `hangup` is made before the daemon says that it is ready, and `last` is what it has read then, so that nothing
+/// `hangup` is made before the daemon says that it is ready, and `last` is of what it has read then, so that nothing
 /// is missed in between.
-pub(super) async fn follow(file: PathBuf, engine: Engine, mut hangup: Signal, mut last: Option<Vec<u8>>) {
+pub(super) async fn follow(file: PathBuf, engine: Engine, mut hangup: Signal, mut last: Option<Digest>) {
     let (changed, mut changes) = mpsc::channel(1);
     let _watcher = watch(&file, changed).inspect_err(|error| {
         tracing::warn!(file = %file.display(), %error, "the config file can't be watched; SIGHUP still reads it again");
@@ -37,7 +43,7 @@ pub(super) async fn follow(file: PathBuf, engine: Engine, mut hangup: Signal, mu
                 false
             }
         };
-        let now = std::fs::read(&file).ok();
+        let now = fingerprint(&file);
         // a touched file says nothing new; who sends SIGHUP may have changed what the file refers to
         if asked || now != last {
             last = now;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use config::{Config, SystemHost};
+use config::{Config, Loaded, SystemHost};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::environment::warn_about_surroundings;
@@ -18,21 +18,23 @@ const CAN_NOT_START: u8 = 2;
 /// What nobody could foresee; a configuration or an environment that is not right is an exit status.
 pub(crate) async fn run(file: &Path, colour: bool) -> anyhow::Result<ExitCode> {
     let hangup = signal(SignalKind::hangup())?;
-    let content = std::fs::read(file).ok();
-    let loaded = match Config::load(file, &SystemHost) {
+    let read = reload::fingerprint(file);
+    let Loaded { config, warnings } = match Config::load(file, &SystemHost) {
         Ok(loaded) => loaded,
         Err(mistakes) => {
             eprint!("{}", mistakes.render(colour));
             return Ok(ExitCode::from(CAN_NOT_START));
         }
     };
-    reload::report(&loaded.warnings);
-    reload::warn_about_policy_sets(&loaded.config);
+    reload::report(&warnings);
+    // they have the text of the file
+    drop(warnings);
+    reload::warn_about_policy_sets(&config);
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let workspaces = loaded.config.workspaces.len();
-    let data_dir = loaded.config.server.data_dir.clone();
-    let mut daemon = match Daemon::start(loaded.config).await {
+    let workspaces = config.workspaces.len();
+    let data_dir = config.server.data_dir.clone();
+    let mut daemon = match Daemon::start(config).await {
         Ok(daemon) => daemon,
         Err(error) => {
             eprintln!("error: {error}");
@@ -46,7 +48,7 @@ pub(crate) async fn run(file: &Path, colour: bool) -> anyhow::Result<ExitCode> {
         "signalbox {} is ready",
         env!("CARGO_PKG_VERSION"),
     );
-    let reloading = tokio::spawn(reload::follow(file.to_owned(), daemon.engine().clone(), hangup, content));
+    let reloading = tokio::spawn(reload::follow(file.to_owned(), daemon.engine().clone(), hangup, read));
     warn_about_surroundings().await;
     let failure = tokio::select! {
         _ = interrupt.recv() => None,
