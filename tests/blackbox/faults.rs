@@ -168,15 +168,20 @@ fn meddling(command: &str, what: &str) -> String {
 async fn a_plan_whose_files_are_gone_or_no_files_ends_errored_and_its_workspace_goes_on() {
     let table = [
         ("variables", "show", "rm variables.tfvars.json", "variables.tfvars.json is gone"),
-        ("json", "show", "rm plan.json; mkfifo plan.json", "plan.json is no regular file"),
-        ("plan", "plan", "mv plan.tfplan work/p; ln -s work/p plan.tfplan", "plan.tfplan is no regular file"),
+        ("json", "show", "rm plan.json; mkfifo plan.json", "plan.json is not a regular file"),
+        (
+            "plan",
+            "plan",
+            "mv plan.tfplan work/p; ln -s work/p plan.tfplan",
+            "plan.tfplan is not a regular file",
+        ),
         (
             "archive",
             "show",
             "rm configuration.tar.gz; mkdir configuration.tar.gz",
-            "configuration.tar.gz is no regular file",
+            "configuration.tar.gz is not a regular file",
         ),
-        ("report", "show", "rm taken.json; mkfifo taken.json", "taken.json is no regular file"),
+        ("report", "show", "rm taken.json; mkfifo taken.json", "taken.json is not a regular file"),
     ];
     let mut setup = Setup::new();
     for (name, command, what, _) in table {

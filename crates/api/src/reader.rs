@@ -15,8 +15,8 @@ use crate::org_queue::OrgQueue;
 
 /// One user's view of what is in the store: the one place where things are looked up by what a request names.
 ///
-/// Everything lies in a workspace, and is there for who may read that workspace. What is not there is called as it
-/// was asked for.
+/// Everything belongs to a workspace, and is there for whoever may read that workspace. Errors name a missing thing by
+/// what the request called it.
 #[derive(Clone)]
 pub(crate) struct Reader {
     pub(crate) api: ApiState,
@@ -146,7 +146,7 @@ impl Reader {
     }
 }
 
-/// What is absent is called as it was asked for.
+/// Errors name a missing thing by what the request called it.
 fn present<T>(record: std::result::Result<T, store::Error>, not_found: impl Fn() -> ApiError) -> Result<T> {
     record.map_err(|error| match error {
         store::Error::NotFound(_) => not_found(),

@@ -36,7 +36,7 @@ impl Run {
     /// Reads a run from a document of the API, such as one that was kept.
     ///
     /// # Errors
-    /// In words, if it is no document of a run.
+    /// In words, if it is not a document of a run.
     pub fn from_document(json: &str) -> std::result::Result<Self, String> {
         let One { data, included, .. } = serde_json::from_str(json).map_err(|error| error.to_string())?;
         Self::from_document_of(data, &included)

@@ -30,7 +30,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::Conflict`] if it is not locked by them, or if the state does not continue the current one;
-    /// [`ClientError::Invalid`] for what is no state, and the others.
+    /// [`ClientError::Invalid`] for what is not a state, and the others.
     pub async fn push_state(
         &self,
         workspace_id: &str,

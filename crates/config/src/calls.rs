@@ -64,7 +64,7 @@ struct Argument {
     quotable: bool,
 }
 
-/// A secret in a file nearly always ends in a line break that is no part of it.
+/// A secret in a file nearly always ends in a line break that is not part of it.
 fn without_last_line_break(mut text: String) -> String {
     if text.ends_with('\n') {
         text.pop();

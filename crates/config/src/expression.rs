@@ -37,7 +37,7 @@ fn literal(expression: &Expression<'_>, context: &mut Context<'_>) -> Option<Val
     })
 }
 
-/// Why an expression is no value that a config file may have.
+/// Why an expression is not a value that a config file may have.
 fn why(expression: &Expression<'_>, kind: ErrorKind, context: &Context<'_>) -> Issue {
     match (&expression.kind, kind) {
         (Kind::Variable(name), _) => {

@@ -60,7 +60,7 @@
 //!
 //! - `env("NAME")`: the variable from the daemon's environment. One that is not set is a mistake.
 //! - `file("path")`: the text of a file, without one line break at its end: that is how secrets are kept in files,
-//!   and the line break is no part of them.
+//!   and the line break is not part of them.
 //!
 //! A number or a boolean in `${…}`, or as a key of a map, is the text that terraform makes of it; keys are constants.
 //! There are no other functions (`try` and `can` neither: what a file means must not depend on what fails), no

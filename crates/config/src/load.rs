@@ -31,7 +31,7 @@ pub struct Checked {
     /// Mistakes and warnings.
     pub findings: Diagnostics,
     /// The configuration as far as it could be read: without what a mistake was found in, and so not for use unless
-    /// there is none. `None` if the file is no HCL.
+    /// there is none. `None` if the file is not HCL.
     pub config: Option<Config>,
 }
 

@@ -123,7 +123,7 @@ pub(crate) async fn keep(
         // an execution that was taken back has written nothing
         Ok(Found::Nothing) => Ok(None),
         Ok(Found::Other(_)) => {
-            tracing::warn!(run = %run.id, %stage, "the log is no regular file any more, and is not kept");
+            tracing::warn!(run = %run.id, %stage, "the log is not a regular file any more, and is not kept");
             Ok(None)
         }
         Err(error) => Err(StageError::file("read", &path, &error)),

@@ -58,7 +58,7 @@ impl RunRequest {
         for variable in &self.options.variables {
             let pointer = "/data/attributes/variables";
             if !variables::is_name(&variable.key) {
-                let detail = format!("{:?} is no name of a variable", variable.key);
+                let detail = format!("{:?} is not a name of a variable", variable.key);
                 return Err(Refusal::Invalid { pointer, detail });
             }
             if let Err(why) = variables::literal(&variable.value) {

@@ -54,7 +54,7 @@ pub(crate) fn open_own(path: &Path) -> Result<Option<File>, StageError> {
         Ok(Found::File(file)) => Ok(Some(file)),
         Ok(Found::Nothing) => Ok(None),
         Ok(Found::Other(_)) => Err(StageError::Impossible(format!(
-            "{} is no regular file: what ran here has replaced it",
+            "{} is not a regular file: what ran here has replaced it",
             path.display()
         ))),
         Err(error) => Err(StageError::file("read", path, &error)),

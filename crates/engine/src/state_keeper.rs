@@ -113,7 +113,7 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(Kept::Nothing),
         Err(ReadError::NotRegular) => {
-            return Ok(Kept::Trouble(format!("{} is no regular file, and was not taken", path.display())));
+            return Ok(Kept::Trouble(format!("{} is not a regular file, and was not taken", path.display())));
         }
         Err(ReadError::Io(error)) => return Err(StageError::file("read", path, &error)),
     };

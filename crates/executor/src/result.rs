@@ -115,7 +115,7 @@ pub enum SalvagedFile {
     },
     /// Nothing.
     Absent,
-    /// Something that could not be read, or is no regular file.
+    /// Something that could not be read, or is not a regular file.
     Unreadable {
         /// Why, in words.
         why: String,

@@ -412,6 +412,6 @@ fn an_executor_whose_launcher_is_gone_before_it_told_a_directory_ends_without_a_
             .unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), told.as_bytes()).unwrap();
         assert!(child.wait().unwrap().success());
-        assert!(!bench.directory().exists(), "half a line is no directory");
+        assert!(!bench.directory().exists(), "half a line is not a directory");
     }
 }

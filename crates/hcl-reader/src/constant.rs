@@ -68,7 +68,7 @@ impl<'t> Expression<'t> {
     ///
     /// # Errors
     ///
-    /// If a part of it is no literal, or a key stands there twice.
+    /// If a part of it is not a literal, or a key stands there twice.
     pub fn to_json(&self) -> Result<Value, Error> {
         Ok(match self.constant()? {
             Constant::Null => Value::Null,

@@ -110,9 +110,9 @@ impl Id<Run> {
     }
 }
 
-/// A text that is no identifier of the kind that was asked for.
+/// A text that is not an identifier of the kind that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no id of this kind: it would be {prefix:?} and {LENGTH} letters and digits")]
+#[error("{text:?} is not an id of this kind: it would be {prefix:?} and {LENGTH} letters and digits")]
 pub struct InvalidId {
     text: String,
     prefix: &'static str,

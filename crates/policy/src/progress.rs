@@ -57,7 +57,7 @@ fn tell(tick: Duration, events: &mpsc::Receiver<Event>, mut out: impl Write) {
             Err(RecvTimeoutError::Timeout) => {
                 lines.extend(begun.take().map(|what| format!("{what} …")));
                 for line in mem::take(&mut lines) {
-                    // the result counts, not how it was come by
+                    // the result counts, its origin does not matter
                     let _ = writeln!(out, "{line}");
                     has_told = true;
                 }

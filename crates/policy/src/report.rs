@@ -89,7 +89,7 @@ pub enum ReportError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is no report.
+    /// The file is not a report.
     #[error("policy report {path} is damaged: {source}")]
     Damaged {
         /// The report's path.

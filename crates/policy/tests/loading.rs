@@ -179,6 +179,6 @@ fn metadata_that_is_no_mapping_is_a_mistake_where_it_is_asked_for() {
     let mistake = &error.mistakes()[0];
     assert_eq!(
         (mistake.message.as_str(), mistake.place.unwrap().line),
-        ("the metadata is no YAML mapping", 3)
+        ("the metadata is not a YAML mapping", 3)
     );
 }

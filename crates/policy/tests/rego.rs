@@ -81,7 +81,7 @@ deny contains sprintf("%v", [net.cidr_contains_matches("::/0", {"fe80::/10", "10
     let expected = ["apart", "intersects", r#"{["::/0", "fe80::/10"]}"#, r#"{["a", 0]}"#];
     assert_eq!(verdict(rego), failed(&expected));
     let error = error_of(verdict(r#"deny contains "x" if net.cidr_intersects("10.0.0/8", "10.0.0.0/8")"#));
-    assert!(error.contains("\"10.0.0/8\" is no CIDR"), "{error}");
+    assert!(error.contains("\"10.0.0/8\" is not a CIDR"), "{error}");
 }
 
 #[test]

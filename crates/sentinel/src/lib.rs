@@ -81,7 +81,7 @@
 //!
 //! # Failure modes
 //!
-//! - A file that is no regular file or too large, a configuration that has more members or blocks than
+//! - A file that is not a regular file or too large, a configuration that has more members or blocks than
 //!   people write: an error, before it costs anything.
 //! - A text that cannot be compiled: [`Error`] of the kinds `Syntax` and `Semantic`, with file, line,
 //!   column and a rendering with a caret ([`Error::render`]).

@@ -95,7 +95,7 @@ pub fn evaluate(
             Some(true) => Outcome::Passed(shown(value)),
             Some(false) => Outcome::Failed(shown(value)),
             None => Outcome::Errored(
-                Error::new(ErrorKind::Runtime, "`main` is null, which is no result")
+                Error::new(ErrorKind::Runtime, "`main` is null, which is not a result")
                     .note("the result of a policy is a bool, a number, a string, a list or a map"),
             ),
         },
@@ -112,7 +112,7 @@ fn shown(value: Data) -> Data {
     }
 }
 
-/// Whether a value of `main` lets a policy pass; `None` for one that is no result.
+/// Whether a value of `main` lets a policy pass; `None` for one that is not a result.
 fn passes(value: &Data) -> Option<bool> {
     Some(match value {
         Data::Bool(value) => *value,

@@ -70,7 +70,7 @@ impl<'f> Sources<'f> {
         kept(&self.data, &at, || {
             read_document(without_bom(&self.text(&at)?).as_bytes()).map_err(|error| {
                 let what = match error {
-                    DocumentError::NotJson(_) => "is no JSON",
+                    DocumentError::NotJson(_) => "is not JSON",
                     DocumentError::NumberTooLarge { .. } => "cannot be read",
                 };
                 Error::new(ErrorKind::File, format!("`{}` {what}: {error}", at.name()))
@@ -176,7 +176,7 @@ impl<'f> Sources<'f> {
         };
         let document = |path: &str, what: &str, check: fn(&Data) -> Result<(), &'static str>, made: &str| {
             let refused = |why| {
-                Error::new(ErrorKind::File, format!("`{path}` is no {what}: {why}"))
+                Error::new(ErrorKind::File, format!("`{path}` is not a {what}: {why}"))
                     .note(format!("it is made by: {made}"))
             };
             self.json(folder, path)
@@ -265,7 +265,7 @@ fn require_sum(bytes: &[u8], sum: &str, name: &str) -> Result<(), Error> {
     }
 }
 
-/// The sum that the value of `checksum=` names; none if it is no sha256 sum.
+/// The sum that the value of `checksum=` names; none if it is not a sha256 sum.
 fn sha256_sum(text: &str) -> Option<String> {
     let sum = text.strip_prefix("sha256:").unwrap_or(text).to_ascii_lowercase();
     (sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit())).then_some(sum)
@@ -292,7 +292,7 @@ fn checksum(source: &str) -> Result<(&str, String), Error> {
     let (url, query) = source.split_once('?').ok_or_else(|| refused("has no checksum"))?;
     let sum = query.split('&').find_map(|pair| pair.strip_prefix("checksum="));
     let sum = sum.ok_or_else(|| refused("has no checksum"))?;
-    let sum = sha256_sum(sum).ok_or_else(|| refused("has a checksum that is no sha256 sum"))?;
+    let sum = sha256_sum(sum).ok_or_else(|| refused("has a checksum that is not a sha256 sum"))?;
     // what else the URL asks for is lost on purpose when only the sum is asked for
     let others = query.split('&').any(|pair| !pair.starts_with("checksum="));
     Ok((if others { source } else { url }, sum))

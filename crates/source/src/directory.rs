@@ -151,7 +151,7 @@ pub(crate) fn open_named(path: &Path, advice: &'static str) -> Result<File, Erro
         Ok((file, _)) => Ok(file),
         Err(Error::Unreadable { path, cause, .. }) => Err(Error::Unreadable { path, cause, advice }),
         Err(_) => {
-            let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is no file");
+            let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a file");
             Err(Error::Unreadable { path: path.to_owned(), cause, advice })
         }
     }

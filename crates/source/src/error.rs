@@ -26,8 +26,8 @@ pub enum Error {
         /// What the request says.
         found: u32,
     },
-    /// Two places of the request lie in each other, so that filling one would destroy or swallow the other.
-    #[error("{what} {} and the work directory {} lie in each other; {advice}", shown(.path), shown(.work))]
+    /// Two places of the request are nested, so that filling one would destroy or swallow the other.
+    #[error("{what} {} and the work directory {} are nested; {advice}", shown(.path), shown(.work))]
     Overlap {
         /// What the path is in the request, as `the source directory`.
         what: &'static str,
@@ -114,7 +114,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// Directories in directories in directories.
-    #[error("{} lies more than {limit} directories deep; {LEAVE_OUT}", shown(.path))]
+    #[error("{} is more than {limit} directories deep; {LEAVE_OUT}", shown(.path))]
     TooDeep {
         /// Levels.
         limit: usize,
@@ -136,8 +136,8 @@ pub enum Error {
         /// Bytes.
         limit: u64,
     },
-    /// A file that is no archive, or one that ends too early.
-    #[error("{} is no sound tar.gz archive: {cause}; pack it with `tar -czf FILE -C DIRECTORY .` and upload it again", shown(.path))]
+    /// A file that is not an archive, or one that ends too early.
+    #[error("{} is not a sound tar.gz archive: {cause}; pack it with `tar -czf FILE -C DIRECTORY .` and upload it again", shown(.path))]
     Archive {
         /// The archive.
         path: PathBuf,
@@ -156,9 +156,9 @@ pub enum Error {
         /// The name.
         path: PathBuf,
     },
-    /// A line of `.terraformignore` that is no pattern.
+    /// A line of `.terraformignore` that is not a pattern.
     #[error(
-        ".terraformignore:{line}: `{pattern}` is no pattern: {reason}; write one as `build/`, `*.log` or `!keep.log`"
+        ".terraformignore:{line}: `{pattern}` is not a pattern: {reason}; write one as `build/`, `*.log` or `!keep.log`"
     )]
     Ignore {
         /// From 1.

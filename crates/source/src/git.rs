@@ -217,7 +217,7 @@ fn wrong_reference(reference: &str) -> Option<&'static str> {
         || reference.contains(forbidden)
         || ["..", "@{", "//", "/."].iter().any(|part| reference.contains(part));
     wrong.then_some(
-        "is no name of one; write a branch, a tag, a full ref such as `refs/heads/main`, or a commit",
+        "is not a name of one; write a branch, a tag, a full ref such as `refs/heads/main`, or a commit",
     )
 }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::link::stays_inside;
 use crate::request::Limits;
 
-/// How deep directories may lie in each other: each open level costs the copying process a file descriptor.
+/// How deep directories may be nested: each open level costs the copying process a file descriptor.
 pub(crate) const MAX_DEPTH: usize = 100;
 
 /// What a configuration holds, by path relative to it; parents come before what is in them.

@@ -17,7 +17,7 @@ use crate::tree::Tree;
 /// Unpacked bytes per packed byte. Terraform files shrink to a tenth; gzip cannot do better than a thousandth.
 const MAX_RATIO: u64 = 200;
 
-/// So much may be unpacked whatever its ratio: a small archive of repetitive files is no attack.
+/// So much may be unpacked whatever its ratio: a small archive of repetitive files is not an attack.
 const RATIO_FROM: u64 = 16 * 1024 * 1024;
 
 /// What an entry may cost beside its content: its header, padding, and those of a long name.

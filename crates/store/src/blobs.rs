@@ -169,7 +169,7 @@ impl BlobStore {
         // The content, its name, and the directory's: without any of them the blob is lost in a power cut, also one
         // that was there, since who put it may not have got so far. The content after its name, and not before: the
         // file system writes all that has changed in its directories at once, so that the last two find nothing to
-        // do. A name whose content never came is no blob that anybody was told of, and is replaced if it comes again.
+        // do. A name whose content never came is not a blob that anybody was told of, and is replaced if it comes again.
         File::open(path)?.sync_all()?;
         sync_directory(shard)?;
         sync_directory(&self.dir)

@@ -23,9 +23,9 @@ impl Digest {
     }
 }
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no SHA-256: it would be 64 lower-case hexadecimal digits")]
+#[error("{0:?} is not a SHA-256: it would be 64 lower-case hexadecimal digits")]
 pub struct InvalidDigest(String);
 
 impl FromStr for Digest {

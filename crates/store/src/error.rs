@@ -98,7 +98,7 @@ pub enum DatabaseFailure {
     /// It can't be written.
     #[error("it can't be written")]
     ReadOnly,
-    /// The file is damaged, or is no database.
+    /// The file is damaged, or is not a database.
     #[error("the file is damaged")]
     Corrupt,
     /// The disk failed.

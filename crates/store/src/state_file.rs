@@ -52,7 +52,7 @@ impl StateOutput {
     }
 }
 
-/// A file that is no whole state.
+/// A file that is not a whole state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidState {
     /// No bytes.
@@ -66,7 +66,7 @@ pub enum InvalidState {
         /// From 1 on.
         column: usize,
     },
-    /// Anything else that is no state.
+    /// Anything else that is not a state.
     #[error("not a terraform state: {0}")]
     Malformed(String),
     /// A format that this release does not know.

@@ -70,7 +70,7 @@ fn apply_takes_its_configuration_from_where_it_is_said() {
         desk.run(&format!("apply -config={config} few")).ended(1).shown("Fail - few");
         desk.run(&format!("apply -config={config} -param limit=1 few")).ended(0);
         desk.run(&format!("apply -config {config} -global word=b own")).ended(0);
-        // relative to where one stands, since it is no name of the configuration
+        // relative to where one stands, since it is not a name of the configuration
         desk.run(&format!("apply -config={config} few.sentinel")).ended(1);
     }
     desk.run("apply -config=set")

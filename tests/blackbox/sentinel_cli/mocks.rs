@@ -136,9 +136,9 @@ fn what_is_no_plan_has_no_mocks() {
     ]);
     desk.run("mocks gone.json -o m")
         .ended(2)
-        .said("gone.json is no plan: No such file")
+        .said("gone.json is not a plan: No such file")
         .said("terraform show -json");
-    desk.run("mocks broken.json -o m").ended(2).said("broken.json is no plan: EOF");
+    desk.run("mocks broken.json -o m").ended(2).said("broken.json is not a plan: EOF");
     desk.run("mocks large.json -o m").ended(2).said("the number at line 2 column 30 is too large");
     desk.run("mocks state.json -o m").ended(2).said("it has no `planned_values`");
     desk.run("mocks run-4444444444444444 -o m").ended(2).said("there is no token");

@@ -71,7 +71,7 @@ fn a_test_run_that_tests_nothing_is_no_success() {
     desk.run("test gone.sentinel").ended(2).said("cannot read `gone.sentinel`");
     desk.run("test -run=nobody").ended(2).said("no policy and no case matches `nobody`");
     desk.run("test -run=/nothing").ended(2).said("no policy and no case matches `/nothing`");
-    desk.run("test -run=(").ended(2).said("error: `(` is no regular expression: unclosed group\n");
+    desk.run("test -run=(").ended(2).said("error: `(` is not a regular expression: unclosed group\n");
     let said: Value = serde_json::from_str(&desk.run("test --json nowhere").ended(2).err).unwrap();
     assert!(said["error"].as_str().unwrap().contains("nowhere"));
     // the reference's answer to a policy that nobody has tested yet

@@ -50,7 +50,7 @@ impl std::fmt::Display for OutputId {
     }
 }
 
-/// A text that is no id of an output.
+/// A text that is not an id of an output.
 #[derive(Debug)]
 pub(crate) struct InvalidOutputId;
 

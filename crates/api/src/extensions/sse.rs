@@ -97,8 +97,9 @@ pub(super) fn resume<T: std::str::FromStr>(
         None => query.number(parameter),
         Some(id) => {
             let id = id.to_str().ok().and_then(|id| id.trim().parse().ok());
-            id.map(Some)
-                .ok_or_else(|| ApiError::bad_request("Last-Event-ID is no id that was given by this stream"))
+            id.map(Some).ok_or_else(|| {
+                ApiError::bad_request("Last-Event-ID is not an id that was given by this stream")
+            })
         }
     }
 }

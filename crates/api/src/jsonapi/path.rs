@@ -16,7 +16,7 @@ impl<K: Kind> Identity for lifecycle::id::Id<K> {
     const NAME: &'static str = K::NAME;
 }
 
-/// The id that a text is. What is no id of that kind is not found.
+/// The id that a text is. What is not an id of that kind is not found.
 pub(crate) fn identity<T: Identity>(text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|_| ApiError::not_found(format_args!("{} {text:.64}", T::NAME)))
 }

@@ -23,7 +23,7 @@ impl RawJson {
     /// Reads a document.
     ///
     /// # Errors
-    /// When it is no JSON, or nested without end.
+    /// When it is not JSON, or nested without end.
     pub(crate) fn read(json: &[u8]) -> serde_json::Result<Self> {
         Self::of(serde_json::from_slice(json)?, 0)
     }

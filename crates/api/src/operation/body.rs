@@ -130,7 +130,7 @@ fn json(bytes: &Bytes) -> Result<Option<Value>> {
     }
     serde_json::from_slice(bytes)
         .map(Some)
-        .map_err(|error| ApiError::bad_request(format!("the body is no JSON: {error}")))
+        .map_err(|error| ApiError::bad_request(format!("the body is not JSON: {error}")))
 }
 
 fn required(bytes: &Bytes) -> Result<Value> {

@@ -222,7 +222,7 @@ impl<R: Requirement> Declaration<R> {
         let (mut parts, body) = request.into_parts();
         let caller = R::admit(&api, &parts.headers)?;
         let names = Path::<Vec<(String, String)>>::from_request_parts(&mut parts, &()).await;
-        // what is no text names nothing
+        // what is not text names nothing
         let Path(names) = names.map_err(|_| ApiError::no_such_endpoint())?;
         let names = Names::new(names.into_iter().map(|(_, value)| value));
         let scope = S::resolve(caller, names, self.address.right).await?;

@@ -108,7 +108,7 @@ fn states(query: &Query) -> Result<Option<Vec<State>>> {
         Some("non_final") => Some(all_states(|state| !state.is_final())),
         Some("discardable") => Some(all_states(|state| DISCARDABLE.contains(&status::run_status(state)))),
         Some(other) => {
-            let detail = format!("{other:?} is no group: final, non_final and discardable are");
+            let detail = format!("{other:?} is not a group: final, non_final and discardable are");
             return Err(ApiError::bad_parameter("filter[status_group]", detail));
         }
     };
@@ -137,7 +137,7 @@ fn period(text: &str, now: Timestamp) -> Result<(Option<Timestamp>, Option<Times
     let (from, before) = year.ok_or_else(|| {
         ApiError::bad_parameter(
             "filter[timeframe]",
-            format!("{text:?} is no year: a number, or the word year"),
+            format!("{text:?} is not a year: a number, or the word year"),
         )
     })?;
     Ok((Some(from), Some(before)))

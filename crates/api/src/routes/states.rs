@@ -186,7 +186,8 @@ async fn upload(
         "param is missing or the value is empty: state (in base64; uploads in two steps are not supported)";
     let NewStateVersion { state, serial, lineage, force } = ask.body.data.attributes;
     let state = state.filter(|state| !state.is_empty()).ok_or_else(|| at_state(missing))?;
-    let state = BASE64_STANDARD.decode(state).map_err(|error| at_state(&format!("is no base64: {error}")))?;
+    let state =
+        BASE64_STANDARD.decode(state).map_err(|error| at_state(&format!("is not base64: {error}")))?;
     let push = StatePush { state, serial, lineage, force };
     let Reader { api, user } = &on.reader;
     let version = api.engine().push_state(&user.name, on.workspace.id, push).await?;

@@ -44,7 +44,7 @@ impl List {
             "latest-change-at" => WorkspaceOrder::LatestChange,
             _ => {
                 let detail =
-                    format!("{by:?} is no order: name, current-run.created-at and latest-change-at are");
+                    format!("{by:?} is not an order: name, current-run.created-at and latest-change-at are");
                 return Err(ApiError::bad_parameter("sort", detail));
             }
         };

@@ -256,7 +256,9 @@ async fn read_plan(context: &Context, run_dir: &RunDir) -> Result<Plan, StageErr
         let mut json = Vec::new();
         file.read_to_end(&mut json).map_err(|error| StageError::file("read", &path, &error))?;
         serde_json::from_slice(&json).map_err(|error| {
-            StageError::Impossible(format!("terraform show -json wrote something else than a plan: {error}"))
+            StageError::Impossible(format!(
+                "terraform show -json wrote something that is not a plan: {error}"
+            ))
         })
     });
     let (plan, json) =

@@ -159,7 +159,7 @@ pub(crate) async fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T
     }
 }
 
-/// Whether a process with this pid exists and is no zombie.
+/// Whether a process with this pid exists and is not a zombie.
 pub(crate) fn is_alive(pid: &str) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit_once(')').unwrap().1.trim_start().starts_with(['Z', 'X']))

@@ -13,7 +13,7 @@ use std::{
 
 use crate::{LoadError, Mistake, Place};
 
-/// A larger file is no policy.
+/// A larger file is not a policy.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Files that are read and have more bytes together are no policy set: data in memory is many times as large.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -47,7 +47,7 @@ impl SetFolder {
     ///
     /// # Errors
     ///
-    /// If `path` is no folder that can be read.
+    /// If `path` is not a folder that can be read.
     pub(super) fn open(path: &Path, policies: &str) -> Result<(Self, Vec<Mistake>), LoadError> {
         let root = fs::canonicalize(path)
             .and_then(|root| match root.is_dir() {

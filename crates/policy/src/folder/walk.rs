@@ -36,7 +36,7 @@ impl Walk<'_> {
     /// `folder` has no symlink in it.
     fn folder(&mut self, folder: &Path, prefix: &str, depth: usize) {
         if depth > MAX_DEPTH {
-            self.mistakes.push(Mistake::of_file(prefix, format!("lies more than {MAX_DEPTH} folders deep")));
+            self.mistakes.push(Mistake::of_file(prefix, format!("is more than {MAX_DEPTH} folders deep")));
             return;
         }
         let entries = match fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
@@ -81,7 +81,7 @@ impl Walk<'_> {
             Ok(target) if target.is_dir() => self.linked_folder(folder, target, inside, depth),
             Ok(target) if target.is_file() => self.files.push(SetFile { name: inside, path: target }),
             Ok(_) => {
-                self.mistakes.push(Mistake::of_file(inside, "is a symlink to something that is no file"))
+                self.mistakes.push(Mistake::of_file(inside, "is a symlink to something that is not a file"))
             }
             Err(e) => {
                 self.mistakes.push(Mistake::of_file(inside, format!("is a symlink that leads nowhere: {e}")))

@@ -121,7 +121,7 @@ fn network(value: &Value) -> anyhow::Result<IpNet> {
     let Value::String(text) = value else { bail!("a CIDR is a string, not {}", kind(value)) };
     match text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from)) {
         Some(network) => Ok(network),
-        None => bail!("\"{text}\" is no CIDR; write an address and a prefix length, such as 10.0.0.0/8"),
+        None => bail!("\"{text}\" is not a CIDR; write an address and a prefix length, such as 10.0.0.0/8"),
     }
 }
 

@@ -102,7 +102,7 @@ fn blocks(file: &str, text: &str, rules: &[Range<usize>]) -> Result<Vec<Block>, 
         }
         let value =
             Value::from_yaml_str(&yaml).ok().filter(|value| value.as_object().is_ok()).ok_or_else(|| {
-                Mistake::at_span(file, text, Some(start..offset), "the metadata is no YAML mapping")
+                Mistake::at_span(file, text, Some(start..offset), "the metadata is not a YAML mapping")
                     .help("write one key: value in each comment line below # METADATA")
             })?;
         let scope = match &value["scope"] {

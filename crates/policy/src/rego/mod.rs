@@ -19,7 +19,7 @@
 //! - A function that stands in for one of OPA's (`builtins`) is used for its value; it does not take the result as its
 //!   last argument.
 //! - Whole numbers of the plan beyond 64 bits are read as floats.
-//! - `json.patch` is undefined where a patch does not apply, and `uuid.parse` for what is no UUID.
+//! - `json.patch` is undefined where a patch does not apply, and `uuid.parse` for what is not a UUID.
 
 mod builtins;
 mod float;

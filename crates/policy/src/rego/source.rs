@@ -35,7 +35,7 @@ impl Rego {
     /// What would be right instead of a query that names no rule.
     pub(super) fn nearest(&self, query: &str) -> String {
         if self.rules.iter().any(|rule| rule == query) {
-            return "what it names is no set: write RULE contains MESSAGE if { … }, or RULE := [ … ]"
+            return "what it names is not a set: write RULE contains MESSAGE if { … }, or RULE := [ … ]"
                 .to_owned();
         }
         match text::nearest(query, self.rules.iter().map(String::as_str)) {

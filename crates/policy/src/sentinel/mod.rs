@@ -181,7 +181,7 @@ impl CompiledSet for SentinelSet {
     }
 }
 
-/// What the value of `main` means. One that is no boolean says what is wrong.
+/// What the value of `main` means. One that is not a boolean says what is wrong.
 fn judge(outcome: &Outcome) -> Verdict {
     if let Some(error) = outcome.error() {
         return Verdict::Errored { error: source::words(&error) };

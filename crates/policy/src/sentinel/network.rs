@@ -16,7 +16,7 @@ use url::Url;
 const MAX_REDIRECTS: usize = 10;
 /// A longer answer is no data for a policy.
 const MAX_ANSWER: usize = 16 << 20;
-/// A longer remote source is no policy.
+/// A longer remote source is not a policy.
 const MAX_SOURCE: usize = 4 << 20;
 /// For a remote source as a whole.
 const SOURCE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -89,7 +89,7 @@ fn is_temporary(status: u16) -> bool {
 /// The URL, if its host is one of those that the set may reach. A host is a name, which stands for the scheme's own
 /// port, or a name with a port.
 fn allowed(url: &str, hosts: &[String]) -> Result<Url, String> {
-    let url = Url::parse(url).map_err(|error| format!("this is no URL: {error}"))?;
+    let url = Url::parse(url).map_err(|error| format!("this is not a URL: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(format!("the scheme {} is not http or https", url.scheme()));
     }
@@ -173,7 +173,7 @@ async fn send(
     time: Duration,
 ) -> Result<HttpResponse, Failure> {
     let method = Method::from_bytes(request.method.as_bytes())
-        .map_err(|_| Failure::Final(format!("{:?} is no method", request.method)))?;
+        .map_err(|_| Failure::Final(format!("{:?} is not a method", request.method)))?;
     let mut sent = client.request(method, url).timeout(time);
     for (name, value) in &request.headers {
         sent = sent.header(name, value);

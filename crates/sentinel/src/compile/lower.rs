@@ -84,7 +84,7 @@ impl Lowering<'_> {
             if !is_name(&name) {
                 return Err(self
                     .error(import.span, format!("the import `{}` needs a name: `as NAME`", import.path))
-                    .note("a path that is no identifier cannot be the name of an import"));
+                    .note("a path that is not an identifier cannot be the name of an import"));
             }
             if let Some(other) = self.import(&name).map(|at| &self.imports[at as usize]) {
                 // the same line twice changes nothing, and published policies have it

@@ -326,7 +326,7 @@ impl Reader<'_> {
     pub(super) fn mock(&self) -> Result<Mock, Error> {
         if let Some(data) = self.block.blocks.iter().find(|block| block.kind == "data") {
             return Err(self
-                .error_at(data.span, "the `data` of a mock is no block, but a value")
+                .error_at(data.span, "the `data` of a mock is not a block, but a value")
                 .note("write it with `=`: data = { … }"));
         }
         self.only(&["data", "module"], &["module"])?;

@@ -14,7 +14,7 @@ fn document(source: &Source) -> Result<Data, Error> {
         let before: usize =
             source.text().split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let start = (before + error.column().saturating_sub(1)).min(source.text().len()) as u32;
-        Error::new(ErrorKind::Config, format!("the file is no JSON: {error}"))
+        Error::new(ErrorKind::Config, format!("the file is not JSON: {error}"))
             .at(source, Span { start, end: start })
     })?;
     match data {
@@ -23,7 +23,7 @@ fn document(source: &Source) -> Result<Data, Error> {
     }
 }
 
-/// How many labels blocks of a kind have; none for what is no kind of block.
+/// How many labels blocks of a kind have; none for what is not a kind of block.
 fn labels_of(kind: &str) -> Option<usize> {
     match kind {
         "policy" | "module" | "mock" | "param" | "global" => Some(1),

@@ -57,7 +57,7 @@ impl Reader<'_> {
             | ErrorKind::TooDeep
             | ErrorKind::NotConstant(_)
             | ErrorKind::Key { .. } => Error::config(kind.to_string()).note(kind.help()),
-            _ => Error::config(format!("the file is no HCL: {kind}")).note(kind.help()),
+            _ => Error::config(format!("the file is not HCL: {kind}")).note(kind.help()),
         };
         refusal.at(self.source, span(&error.span))
     }

@@ -58,7 +58,7 @@ impl Evaluator<'_> {
             Otherwise::Import(import) => match self.imported(import).clone() {
                 Imported::Data(data) => Ok(Value::from_data(&data)),
                 _ => Err(self
-                    .fault(span, format!("the import `{}` is no value", var.name))
+                    .fault(span, format!("the import `{}` is not a value", var.name))
                     .note("select something of it: `name.member`")),
             },
             Otherwise::Global => self.global(&var.name).ok_or_else(|| self.unknown(var, span)),

@@ -137,8 +137,9 @@ impl Environment {
         let error = Error::new(ErrorKind::Semantic, format!("there is no import `{path}`"));
         match nearest(path, self.names().chain(given.iter().copied())) {
             Some(name) => error.note(format!("did you mean `{name}`?")),
-            None => error
-                .note("it is no standard import, and the configuration has no module or mock of this name"),
+            None => error.note(
+                "it is not a standard import, and the configuration has no module or mock of this name",
+            ),
         }
     }
 

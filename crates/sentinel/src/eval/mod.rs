@@ -110,7 +110,9 @@ impl<'e> Evaluator<'e> {
             let data = ops::to_data(&value, &self.meter);
             match data.map_err(|error| error.at(&unit.source, Span::default()))? {
                 Some(data) => Ok(data),
-                None => Err(Error::runtime(format!("`main` is a {}, which is no result", value.type_name()))),
+                None => {
+                    Err(Error::runtime(format!("`main` is a {}, which is not a result", value.type_name())))
+                }
             }
         });
         let trace = Trace {

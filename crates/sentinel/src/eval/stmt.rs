@@ -98,7 +98,7 @@ impl Evaluator<'_> {
         Ok(Flow::Next)
     }
 
-    /// The truth of a boolean expression; a value that is no boolean counts as undefined, as the
+    /// The truth of a boolean expression; a value that is not a boolean counts as undefined, as the
     /// specification has it.
     pub(super) fn condition(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<Truth, Error> {
         Ok(match self.eval(expr, frame)? {

@@ -89,7 +89,7 @@ fn number(call: &Call<'_, '_>, value: &Value) -> Result<Number, Error> {
         other => return Err(call.wanted("a number, a string or a decimal", other)),
     };
     let shown = || crate::value::show::excerpt(value);
-    found.ok_or_else(|| call.error(format!("was given `{}`, which is no decimal number", shown())))
+    found.ok_or_else(|| call.error(format!("was given `{}`, which is not a decimal number", shown())))
 }
 
 pub(super) fn method(call: Call<'_, '_>, map: &Map) -> Result<Value, Error> {

@@ -111,7 +111,7 @@ fn marshal(call: &Call<'_, '_>, value: &Value, out: &mut Out<'_>, depth: u32) ->
         Value::Bool(b) => out.push(if *b { "true" } else { "false" }),
         Value::Int(i) => out.push(&i.to_string()),
         Value::Float(f) if f.is_finite() => out.push(&show::show_float(*f)),
-        Value::Float(_) => Err(call.error("cannot write a float that is no finite number")),
+        Value::Float(_) => Err(call.error("cannot write a float that is not a finite number")),
         Value::Str(s) => out.quote(&s.to_text()),
         other => Err(call.error(format!("cannot write a {}", other.type_name()))),
     }

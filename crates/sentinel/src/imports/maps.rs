@@ -205,7 +205,7 @@ fn set_part(
             }
             Ok(Value::Map(Map::owned(entries)))
         }
-        // what is no collection is in the way of the path and is replaced
+        // what is not a collection is in the way of the path and is replaced
         _ => {
             let inner = set(call, None, rest, value)?;
             Ok(Value::Map(Map::owned(BTreeMap::from([(Key::from(part), inner)]))))

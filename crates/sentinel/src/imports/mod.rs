@@ -267,7 +267,7 @@ impl Call<'_, '_> {
         match value {
             Value::Str(text) => {
                 self.eval.meter.read(text.len())?;
-                // what is no UTF-8 is replaced in a copy
+                // what is not UTF-8 is replaced in a copy
                 self.eval.meter.room(text.len())?;
                 Ok(text.to_text())
             }

@@ -37,6 +37,6 @@ fn parse(call: &Call<'_, '_>, value: &Value) -> Result<IpNet, Error> {
     let text = call.text(value)?;
     let address = text.parse::<IpAddr>().map(IpNet::from);
     address.or_else(|_| text.parse::<IpNet>()).map_err(|_| {
-        call.error(format!("was given `{}`, which is no IP address and no network", excerpt(value)))
+        call.error(format!("was given `{}`, which is neither an IP address nor a network", excerpt(value)))
     })
 }

@@ -54,7 +54,8 @@ fn now(eval: &mut Evaluator<'_>) -> Result<Value, Error> {
             None => Moment::new(eval.host.now(), 0),
         },
     };
-    let mut moment = moment.ok_or_else(|| Error::runtime("the configured time of `time.now` is no time"))?;
+    let mut moment =
+        moment.ok_or_else(|| Error::runtime("the configured time of `time.now` is not a time"))?;
     if let Some(zone) = eval.bindings.setting("time", "timezone") {
         let name = zone.as_str().unwrap_or_default();
         let zone = TimeZone::get(name)
@@ -219,7 +220,7 @@ fn moment(call: &Call<'_, '_>, value: &Value) -> Result<Moment, Error> {
         other => return Err(call.wanted("seconds, an RFC 3339 time or a timespace", other)),
     };
     found.ok_or_else(|| {
-        call.error(format!("was given {}, which is no time", crate::value::show::excerpt(value)))
+        call.error(format!("was given {}, which is not a time", crate::value::show::excerpt(value)))
             .note("a time is a number of seconds since 1970 or text like 2006-01-02T15:04:05Z")
     })
 }

@@ -153,7 +153,7 @@ fn version(call: &Call<'_, '_>, value: &Value) -> Result<Version, Error> {
     let parsed = text.as_str().and_then(Version::parse);
     parsed.ok_or_else(|| {
         call.error(format!(
-            "was given `{}`, which is no version",
+            "was given `{}`, which is not a version",
             excerpt_of(&text.to_text_within(MAX_LENGTH))
         ))
     })
@@ -191,7 +191,7 @@ fn satisfies(call: &Call<'_, '_>, version: &Version, constraint: &str) -> Result
     let at = constraint.find(|c: char| !matches!(c, '=' | '!' | '<' | '>' | '~')).unwrap_or(constraint.len());
     let (operator, text) = constraint.split_at(at);
     let wanted = Version::parse(text.trim()).ok_or_else(|| {
-        call.error(format!("was given `{}`, which is no constraint", excerpt_of(constraint)))
+        call.error(format!("was given `{}`, which is not a constraint", excerpt_of(constraint)))
     })?;
     let order = version.compare(&wanted);
     // a pre-release meets only a constraint that names a pre-release of the same version

@@ -57,7 +57,7 @@ impl Regexps {
         meter.steps(COMPILE + COMPILE_BYTE * pattern.len())?;
         let refused = |why: String| {
             let text = show::excerpt_of(&pattern.to_text());
-            Error::runtime(format!("`{text}` is no regular expression: {why}"))
+            Error::runtime(format!("`{text}` is not a regular expression: {why}"))
         };
         let text_of = pattern.as_str().ok_or_else(|| Error::runtime("the pattern is not UTF-8"))?;
         let translated = translate(text_of).map_err(refused)?;

@@ -73,7 +73,7 @@ impl Translation<'_> {
         Ok(())
     }
 
-    /// `{2}`, `{2,}`, `{2,5}`; anything else after `{` is no repetition.
+    /// `{2}`, `{2,}`, `{2,5}`; anything else after `{` is not a repetition.
     fn counted(&mut self) -> Result<Option<String>, String> {
         let mut ahead = self.chars.clone();
         let mut text = String::new();
@@ -218,7 +218,7 @@ impl Translation<'_> {
                     value = value * 8 + digit;
                     self.chars.next();
                 }
-                char::from_u32(value).ok_or("the escape is no character")?
+                char::from_u32(value).ok_or("the escape is not a character")?
             }
             'x' => self.hexadecimal()?,
             'a' => '\x07',
@@ -250,7 +250,7 @@ impl Translation<'_> {
             }
         }
         let value = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
-        value.ok_or_else(|| format!(r"`\x{{{digits}}}` is no character"))
+        value.ok_or_else(|| format!(r"`\x{{{digits}}}` is not a character"))
     }
 
     fn class(&mut self) -> Result<(), String> {

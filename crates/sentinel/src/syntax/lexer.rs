@@ -31,7 +31,7 @@ impl<'s> Lexer<'s> {
         if u32::try_from(source.text().len()).is_err() {
             return Err(Error::new(ErrorKind::Syntax, "the file is larger than 4 GiB"));
         }
-        // a byte order mark is no part of the text
+        // a byte order mark is not part of the text
         let at = if source.text().starts_with('\u{feff}') { 3 } else { 0 };
         Ok(Lexer {
             source,
@@ -311,7 +311,7 @@ impl<'s> Lexer<'s> {
             b'u' | b'U' => {
                 let value = self.escape_digits(start, 16, if kind == b'u' { 4 } else { 8 })?;
                 let Some(c) = char::from_u32(value) else {
-                    return Err(self.error(start, "the escape is no Unicode character"));
+                    return Err(self.error(start, "the escape is not a Unicode character"));
                 };
                 bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 return Ok(());

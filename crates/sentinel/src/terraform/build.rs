@@ -89,7 +89,7 @@ pub(super) fn module_path(address: &str) -> Vec<String> {
     parts.into_iter().skip(1).step_by(2).collect()
 }
 
-/// The address of a path that a policy has; none when it is no path.
+/// The address of a path that a policy has; none when it is not a path.
 pub(crate) fn address_of(path: &[Data]) -> Option<String> {
     let names: Option<Vec<String>> = path.iter().map(|name| name.as_str().map(str::to_owned)).collect();
     names.map(|names| module_address(&names))

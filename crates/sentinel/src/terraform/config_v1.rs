@@ -54,7 +54,7 @@ fn namespace(module: &Data, configuration: &Data, path: &[String]) -> Data {
             ("description", text(output, "description")),
             ("sensitive", or(output, "sensitive", Data::Bool(false))),
             ("references", expression.map_or_else(|| Data::list([]), |e| list(e, "references"))),
-            // a value that is no constant is not there
+            // a value that is not a constant is not there
             ("value", expression.and_then(|e| e.get("constant_value")).cloned().unwrap_or(Data::Undefined)),
         ]);
         (name, data)
@@ -116,7 +116,7 @@ fn providers(configuration: &Data, path: &[String]) -> Data {
     }))
 }
 
-/// Expressions as constant values and as references: an attribute that is no constant is only in the
+/// Expressions as constant values and as references: an attribute that is not a constant is only in the
 /// second, and one that is has no references there.
 fn split(expressions: Option<&Data>) -> (Data, Data) {
     let mut config = Vec::new();
@@ -150,7 +150,7 @@ fn split_one(expression: &Data) -> (Option<Data>, Data) {
 }
 
 /// An expression has a constant value, references, or neither; a block has attributes, which may have these
-/// names. What an attribute has is no list of texts.
+/// names. What an attribute has is not a list of texts.
 pub(super) fn is_expression(data: &Data) -> bool {
     named(Some(data)).all(|(name, value)| match name {
         "constant_value" => true,

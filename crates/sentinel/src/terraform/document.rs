@@ -5,7 +5,7 @@ use crate::value::Data;
 /// Why a document cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// It is no JSON.
+    /// It is not JSON.
     #[error("{0}")]
     NotJson(#[source] serde_json::Error),
     /// It is JSON with a number that no policy can look at. The number itself may be sensitive.
@@ -25,7 +25,7 @@ pub enum DocumentError {
 ///
 /// # Errors
 ///
-/// If it is no JSON, or has a number that is larger than numbers of policies may be.
+/// If it is not JSON, or has a number that is larger than numbers of policies may be.
 pub fn read_document(json: &[u8]) -> Result<Data, DocumentError> {
     serde_json::from_slice(json).map_err(|error| match too_large(json, &error) {
         Some(column) => DocumentError::NumberTooLarge { line: error.line(), column },

@@ -252,7 +252,7 @@ fn value_diff(key: &str, old: &Data, new: &Data, mark: &Data, shape: Shape, diff
     }
 }
 
-/// The text of a scalar; nothing and what is no scalar are empty.
+/// The text of a scalar; nothing and what is not a scalar are empty.
 fn scalar(data: &Data) -> String {
     match data {
         Data::Str(text) => text.to_text().into_owned(),

@@ -57,7 +57,7 @@ fn namespace(module: &Data, values: &Data, path: &[String]) -> Data {
     ])
 }
 
-/// Outputs, with the three types that there were; a value that is no collection is text.
+/// Outputs, with the three types that there were; a value that is not a collection is text.
 fn outputs(values: &Data) -> Data {
     let entries = named(values.get("outputs")).map(|(name, output)| {
         let value = null(output, "value");

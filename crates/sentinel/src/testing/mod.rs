@@ -169,7 +169,7 @@ impl Filter {
                 // the last of its lines says what, those before draw where
                 .map_err(|error| error.lines().last().unwrap_or_default().replacen("error: ", "", 1));
             built.map_err(|why| {
-                Error::new(ErrorKind::Config, format!("`{text}` is no regular expression: {why}"))
+                Error::new(ErrorKind::Config, format!("`{text}` is not a regular expression: {why}"))
             })
         };
         let (policy, case) = match pattern {

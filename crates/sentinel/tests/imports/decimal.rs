@@ -11,7 +11,7 @@ macro_rules! decimal {
 spec! {
     new_takes_ints_floats_and_text: decimal!("[decimal.new(3).string, decimal.new(2.2).string, decimal.new(\"1.10\").string, decimal.new(decimal.new(5)).string]") => "[\"3\", \"2.2\", \"1.10\", \"5\"]";
     new_takes_exponents: decimal!("decimal.new(\"1.1234E+400\").string") => "\"1.1234E+400\"";
-    new_of_other_text_is_an_error: decimal!("decimal.new(\"abc\")") => "error: was given `abc`, which is no decimal number";
+    new_of_other_text_is_an_error: decimal!("decimal.new(\"abc\")") => "error: was given `abc`, which is not a decimal number";
     new_of_null_is_an_error: decimal!("decimal.new(null)") => "error: `decimal.new` needs a number, a string or a decimal, not null";
     parts_of_a_number: "import \"decimal\"\nd = decimal.new(1.5) ;; [d.sign, d.coefficient, d.exponent, d.float, d.int]" => "[1, 15, -1, 1.5, 1]";
     parts_of_a_negative_number: "import \"decimal\"\nd = decimal.new(-1.5) ;; [d.sign, d.coefficient, d.exponent, d.int]" => "[-1, 15, -1, -1]";

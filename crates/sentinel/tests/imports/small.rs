@@ -27,7 +27,7 @@ spec! {
     sockaddr_is_contained: "import \"sockaddr\" as s ;; [s.is_contained(\"192.168.0.0/24\", \"192.168.0.32\"), s.is_contained(\"192.168.0.0/24\", \"192.174.1.1\"), s.is_contained(\"10.0.0.0/8\", \"10.1.0.0/16\"), s.is_contained(\"10.1.0.0/16\", \"10.0.0.0/8\")]" => "[true, false, true, false]";
     sockaddr_is_equal: "import \"sockaddr\" as s ;; [s.is_equal(\"192.168.12.24\", \"192.168.12.24\"), s.is_equal(\"10.0.0.1\", \"10.0.0.2\"), s.is_equal(\"::1\", \"0:0:0:0:0:0:0:1\")]" => "[true, false, true]";
     sockaddr_kinds: "import \"sockaddr\" as s ;; [s.is_ipv4(\"192.168.12.24\"), s.is_ipv4(\"2001:0db8:85a3::8a2e:0370:7334\"), s.is_ipv6(\"::1\"), s.is_ipv6(\"1.2.3.4\")]" => "[true, false, true, false]";
-    sockaddr_of_other_text_is_an_error: "import \"sockaddr\" ;; sockaddr.is_ipv4(\"host\")" => "error: was given `host`, which is no IP address";
+    sockaddr_of_other_text_is_an_error: "import \"sockaddr\" ;; sockaddr.is_ipv4(\"host\")" => "error: was given `host`, which is neither an IP address nor a network";
     sockaddr_families_do_not_mix: "import \"sockaddr\" ;; sockaddr.is_contained(\"10.0.0.0/8\", \"::1\")" => "false";
 
     strings_prefixes: "import \"strings\" as s ;; [s.has_prefix(\"billing-id\", \"billing-\"), s.has_prefix(\"bill-id\", \"billing-\"), s.has_suffix(\"billing-id\", \"id\"), s.has_suffix(\"billing-name\", \"id\")]" => "[true, false, true, false]";
@@ -57,7 +57,7 @@ spec! {
     units_are_base_two: "import \"units\" as u ;; [u.kilobyte, u.megabyte, u.gigabyte, u.terabyte, u.petabyte]" => "[1024, 1048576, 1073741824, 1099511627776, 1125899906842624]";
     a_constant_cannot_be_called: "import \"units\" ;; units.kilobyte(1)" => "error: `units.kilobyte` is a int, which cannot be called";
 
-    an_import_is_no_value: "import \"strings\"\nx = strings ;; x" => "error: the import `strings` is no value";
+    an_import_is_no_value: "import \"strings\"\nx = strings ;; x" => "error: the import `strings` is not a value";
     an_import_cannot_be_assigned: "import \"strings\"\nstrings = 1 ;; 1" => "error: `strings` is an import and cannot be assigned to";
     /// The page on imports: one "can shadow imports by assigning a variable", in a scope of its own.
     an_assignment_in_a_function_hides_an_import: "import \"strings\"\nf = func() { strings = \"jane\"\nreturn strings } ;; [f(), strings.to_upper(\"x\")]" => "[\"jane\", \"X\"]";

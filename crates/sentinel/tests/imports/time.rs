@@ -22,8 +22,8 @@ spec! {
     load_takes_seconds: "import \"time\" ;; [time.load(0).year, time.load(1573867230).hour, time.load(1.5).unix_nano]" => "[1970, 1, 1500000000]";
     load_takes_an_offset: "import \"time\"\nt = time.load(\"2019-11-16T01:20:30-08:00\") ;; [t.hour, t.zone, t.zone_string, t.unix]" => "[1, -28800, \"-08:00\", 1573896030]";
     load_takes_a_timespace: time!("time.load(t).unix") => "1573867230";
-    load_of_other_text_is_an_error: "import \"time\" ;; time.load(\"yesterday\")" => "error: was given yesterday, which is no time";
-    load_of_a_date_without_a_time_is_an_error: "import \"time\" ;; time.load(\"2019-11-16\")" => "error: which is no time";
+    load_of_other_text_is_an_error: "import \"time\" ;; time.load(\"yesterday\")" => "error: was given yesterday, which is not a time";
+    load_of_a_date_without_a_time_is_an_error: "import \"time\" ;; time.load(\"2019-11-16\")" => "error: which is not a time";
     load_of_null_is_an_error: "import \"time\" ;; time.load(null)" => "error: `time.load` needs seconds";
     load_of_undefined_is_undefined: "import \"time\" ;; time.load(undefined).year" => "undefined";
     durations: "import \"time\" ;; [time.nanosecond, time.microsecond, time.millisecond, time.second, time.minute, time.hour]" => "[1, 1000, 1000000, 1000000000, 60000000000, 3600000000000]";
@@ -47,9 +47,9 @@ spec! {
     a_time_before_the_calendar: "import \"time\"\nt = time.load(\"0000-01-01T00:00:00Z\") ;; [t.year, t.unix, t.equal(time.load(t))]" => "[0, -62167219200, true]";
     a_sum_after_the_calendar_is_an_error: "import \"time\" ;; time.load(\"9999-12-31T23:59:59Z\").add(time.second)" => "error: `timespace.add` comes to a time that is out of range";
     the_smallest_duration_can_be_added: "import \"time\" ;; [time.now.add(-9223372036854775807 - 1).year, time.now.add(-1e300).year, time.now.add(9223372036854775807).year]" => "[1731, 1731, 2316]";
-    floats_out_of_range_are_no_time: "import \"time\" ;; time.load(1e300)" => "error: which is no time";
-    seconds_out_of_range_are_no_time: "import \"time\" ;; time.load(9223372036854775807)" => "error: which is no time";
-    a_float_that_is_no_number_is_no_time: "import \"time\" ;; time.load(0.0 / 0.0)" => "error: which is no time";
+    floats_out_of_range_are_no_time: "import \"time\" ;; time.load(1e300)" => "error: which is not a time";
+    seconds_out_of_range_are_no_time: "import \"time\" ;; time.load(9223372036854775807)" => "error: which is not a time";
+    a_float_that_is_no_number_is_no_time: "import \"time\" ;; time.load(0.0 / 0.0)" => "error: which is not a time";
     fractions_of_seconds: "import \"time\" ;; [time.load(\"2019-11-16T01:20:30.25Z\").unix_nano, time.load(\"1969-12-31T23:59:59.5Z\").unix_nano, time.load(\"1969-12-31T23:59:59.5Z\").unix]" => "[1573867230250000000, -500000000, -1]";
     a_method_is_a_value: "import \"time\"\nf = time.load(0).add ;; f(time.second).unix" => "1";
 }
@@ -106,7 +106,7 @@ fn a_time_has_the_form_of_rfc_3339() {
     ] {
         check_in(
             &format!("import \"time\" ;; time.load(\"{text}\")"),
-            "error: which is no time",
+            "error: which is not a time",
             &Environment::default(),
         );
     }
@@ -120,6 +120,6 @@ fn changed_data_of_a_far_moment_is_what_methods_see() {
     );
     crate::support::check(
         "import \"time\"\nt = time.load(\"9999-12-31T23:59:59Z\")\nt[\"unix_nano\"] = 1e300 ;; t.add(0)",
-        "error: which is no time",
+        "error: which is not a time",
     );
 }

@@ -12,8 +12,8 @@ spec! {
     parts: "import \"version\"\nv = version.new(\"1.2.3-alpha.1+001\") ;; [v.major, v.minor, v.patch, v.prerelease, v.metadata, v.version]" => "[1, 2, 3, \"alpha.1\", \"001\", \"1.2.3-alpha.1+001\"]";
     missing_numbers_are_zero: version!("[v(\"1\").version, v(\"1.2\").patch, v(\"v1.2.3\").version]") => "[\"1.0.0\", 0, \"1.2.3\"]";
     more_than_three_numbers: version!("[v(\"1.2.3.4\").version, v(\"1.2.3.4\").gt(\"1.2.3\")]") => "[\"1.2.3.4\", true]";
-    what_is_no_version_is_an_error: version!("v(\"latest\")") => "error: was given `latest`, which is no version";
-    the_empty_string_is_no_version: version!("v(\"\")") => "error: which is no version";
+    what_is_no_version_is_an_error: version!("v(\"latest\")") => "error: was given `latest`, which is not a version";
+    the_empty_string_is_no_version: version!("v(\"\")") => "error: which is not a version";
     a_number_is_no_version: version!("v(1)") => "error: `version.new` needs a string, not int";
     undefined_is_undefined: version!("v(undefined)") => "undefined";
     comparison: version!("[v(\"1.0.0-alpha.1+001\").greater_than(\"0.12.0-alpha.1+001\"), v(\"1.0.0-alpha.1+001\").gt(\"1.0.1-alpha.1+001\"), v(\"1.0.0\").gte(\"1.0.0\"), v(\"1.0.0\").lt(\"1.0.1\"), v(\"1.0.0\").less_than_or_equals(\"0.9\")]")
@@ -35,5 +35,5 @@ spec! {
         => "[false, true, false, true, false]";
     a_release_does_not_meet_a_pessimistic_prerelease: version!("v(\"1.0.1\").sat(\"~> 1.0.0-beta\")") => "false";
     what_is_no_constraint_is_an_error: version!("[v(\"1.0.0\").sat(\">> 1.0\")]") => "error: does not know the operator `>>`";
-    a_constraint_without_a_version_is_an_error: version!("v(\"1.0.0\").sat(\">\")") => "error: which is no constraint";
+    a_constraint_without_a_version_is_an_error: version!("v(\"1.0.0\").sat(\">\")") => "error: which is not a constraint";
 }

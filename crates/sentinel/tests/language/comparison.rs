@@ -40,7 +40,7 @@ spec! {
     order_of_lists_and_maps_is_false: "[[1] < [2], [1] >= [1], {} <= {}, [] > {}]" => "[false, false, false, false]";
     order_of_bools_is_false: "[false < true, true >= true]" => "[false, false]";
     order_of_functions_is_false: "f = func() { return 1 } ;; [f < 1, f >= f]" => "[false, false]";
-    /// An operand that is undefined is no value of a type, so that it stays what it is beside every other.
+    /// An operand that is undefined is not a value of a type, so that it stays what it is beside every other.
     order_of_undefined_and_what_has_no_order_is_undefined: "null < undefined" => "undefined";
 
     a_list_contains_an_element: "[[1, 2, 3] contains 2, [1, 2, 3] contains 5]" => "[true, false]";

@@ -49,8 +49,8 @@ spec! {
     an_octal_escape_is_a_byte: r#""\400""# => "error: an octal escape is at most";
     byte_escapes_make_the_bytes_of_a_character: r#""\xc3\xbf" == "\u00FF""# => "true";
     a_byte_escape_is_one_byte: r#"[length("\xff"), length("\u00FF")]"# => "[1, 2]";
-    a_surrogate_escape_is_an_error: r#""\uD800""# => "error: the escape is no Unicode character";
-    an_escape_past_the_last_character_is_an_error: r#""\U00110000""# => "error: the escape is no Unicode character";
+    a_surrogate_escape_is_an_error: r#""\uD800""# => "error: the escape is not a Unicode character";
+    an_escape_past_the_last_character_is_an_error: r#""\U00110000""# => "error: the escape is not a Unicode character";
     an_unknown_escape_is_an_error: r#""\d""# => "error: unknown escape in a string";
     raw_strings_have_no_escapes: "`\\n` == \"\\\\n\"" => "true";
     raw_strings_go_over_lines: "`a\nb` == \"a\\nb\"" => "true";

@@ -12,7 +12,7 @@ spec! {
     a_number_does_not_match: "1 matches \"1\"" => "error: `matches` needs a string and a pattern, not int and string";
     null_does_not_match: "null matches \"a\"" => "error: `matches` needs a string and a pattern, not null and string";
     a_list_is_no_pattern: "\"a\" matches [\"a\"]" => "error: `matches` needs a string and a pattern";
-    a_broken_pattern_is_an_error: "\"a\" matches \"(\"" => "error: `(` is no regular expression";
+    a_broken_pattern_is_an_error: "\"a\" matches \"(\"" => "error: `(` is not a regular expression";
     the_end_is_the_end_of_the_text: "[\"a\\n\" matches \"a$\", \"a\\nb\" matches \"(?m)a$\"]" => "[false, true]";
     a_dot_is_no_line_end: "[\"a\\nb\" matches \"a.b\", \"a\\nb\" matches \"(?s)a.b\"]" => "[false, true]";
     digits_are_ascii: "[\"٣\" matches \"\\\\d\", \"3\" matches \"\\\\d\", \"٣\" matches \"\\\\D\"]" => "[false, true, true]";
@@ -25,7 +25,7 @@ spec! {
     a_posix_class_negated_twice_is_an_error: "\"a\" matches \"[[:^^alpha:]]\"" => "error: the class `[:^^alpha:]` is unknown";
     what_is_no_posix_class_is_characters: "[\":\" matches \"^[[:a]$\", \"[\" matches \"^[[:a]$\", \"b\" matches \"^[[:a]$\"]" => "[true, true, false]";
     all_posix_classes: "all [\"alnum\", \"alpha\", \"ascii\", \"digit\", \"graph\", \"lower\", \"print\", \"word\", \"xdigit\"] as name { \"a1\" matches \"[[:\" + name + \":]]\" } and all [\"blank\", \"cntrl\", \"punct\", \"space\", \"upper\"] as name { \"a1\" not matches \"[[:\" + name + \":]]\" }" => "true";
-    /// As Go reads them: what is no character is the replacement character, byte by byte.
+    /// As Go reads them: what is not a character is the replacement character, byte by byte.
     a_byte_that_is_no_character_is_one: "[\"\\xff\" matches \"^.$\", \"\\xff\\xfe\" matches \"^..$\", \"a\\xe2\\x82\" matches \"^a..$\", \"\\xff\" matches \"^[^a]$\", \"\\xff\" matches \"^\\\\x{fffd}$\", \"\\xff\" matches \"\\\\x{ff}\", \"\\xffé\" matches \"é$\"]"
         => "[true, true, true, true, true, false, true]";
     unicode_classes: "[\"α\" matches \"^\\\\p{Greek}$\", \"a\" matches \"^\\\\P{Greek}$\", \"a\" matches \"^\\\\p{^Greek}$\", \"a\" matches \"^\\\\pL$\"]"
@@ -53,5 +53,5 @@ spec! {
     text_anchors: "[\"ab\" matches \"\\\\Aab\\\\z\", \"xab\" matches \"\\\\Aab\"]" => "[true, false]";
     an_empty_range_is_an_error: "\"a\" matches \"[z-a]\"" => "error: the range `z-a` is empty";
     an_empty_pattern_matches: "\"a\" matches \"\"" => "true";
-    a_pattern_that_grows_without_end_is_an_error: "\"a\" matches \"((((a{1000}){1000}){1000}){1000})\"" => "error: is no regular expression";
+    a_pattern_that_grows_without_end_is_an_error: "\"a\" matches \"((((a{1000}){1000}){1000}){1000})\"" => "error: is not a regular expression";
 }

@@ -87,7 +87,7 @@ fn an_undefined_has_the_place_of_the_first_that_decides() {
         // an `or` goes on, and what it first met stays the reason
         ("m = {}\na = m.a\nb = m.b\nmain = any [a, b] as x { x }", "2:5"),
         ("m = {}\na = m.a\nmain = all [1] as x { a }", "2:5"),
-        // what is no boolean is undefined where it is asked for one
+        // what is not a boolean is undefined where it is asked for one
         ("m = 1\nmain = all [1] as x {\n  m\n}", "3:3"),
     ] {
         let Outcome::Undefined(Some(found)) = outcome(source) else { panic!("{source} is not undefined") };

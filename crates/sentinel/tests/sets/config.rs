@@ -142,7 +142,7 @@ fn blocks_inside_of_blocks_are_known_and_there_once() {
     assert_eq!(place(both), "2:3: a `mock` block has `data` or `module`, not both");
     assert_eq!(
         place("mock \"a\" {\n  data {\n    x = 1\n  }\n}"),
-        "2:3: the `data` of a mock is no block, but a value"
+        "2:3: the `data` of a mock is not a block, but a value"
     );
     let other = "mock \"a\" {\n  module {\n    source = \"x\"\n    data = {}\n  }\n}";
     assert_eq!(place(other), "4:5: a `module` block has no `data`");

@@ -207,7 +207,7 @@ fn what_is_no_plan_is_not_taken_for_one() {
             ("a.sentinel", "import \"tfplan/v2\" as p\nmain = rule { true }"),
         ]);
         let error = outcome.policies[0].evaluation.outcome.error().unwrap();
-        assert_eq!(error.message(), format!("`plan.json` is no plan: {why}"), "{document}");
+        assert_eq!(error.message(), format!("`plan.json` is not a plan: {why}"), "{document}");
         assert!(error.notes().iter().any(|note| note.contains("terraform show -json")), "{document}");
         assert_eq!(error.place().unwrap().position.line, 3, "{document}");
     }
@@ -229,7 +229,7 @@ fn what_are_no_schemas_is_not_taken_for_them() {
     assert_eq!(message("{\"format_version\": \"1.0\"}"), "");
     assert_eq!(
         message("{\"format_version\": \"1.2\", \"planned_values\": {}}"),
-        "sentinel.hcl:3:3: `s.json` is no schema of providers: it has no `provider_schemas`"
+        "sentinel.hcl:3:3: `s.json` is not a schema of providers: it has no `provider_schemas`"
     );
 }
 
@@ -258,7 +258,7 @@ fn remote_modules_are_https_with_a_sum() {
     assert!(message(load("git::https://example.com/m.git")).contains("is not fetched over https"));
     assert!(
         message(load(&format!("{url}?checksum=md5:d41d8cd98f00b204e9800998ecf8427e")))
-            .contains("is no sha256 sum")
+            .contains("is not a sha256 sum")
     );
     let wrong = message(load(&format!("{url}?checksum=sha256:{sum}")));
     assert!(wrong.contains("the sha256 sum of https://example.com/m.sentinel is"), "{wrong}");

@@ -321,7 +321,7 @@ fn a_policy_that_is_named_twice_is_tested_once() {
 fn a_pattern_that_is_none_is_refused_in_one_line() {
     let options = TestOptions { run: Some("(".into()), ..TestOptions::default() };
     let error = run_tests(&MemFiles::new(&[]), &[String::new()], &options, &host()).unwrap_err();
-    assert_eq!(error.message(), "`(` is no regular expression: unclosed group");
+    assert_eq!(error.message(), "`(` is not a regular expression: unclosed group");
 }
 
 /// In a source `::` makes a URL of it, and behind `?` is a sum.

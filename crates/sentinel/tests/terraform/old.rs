@@ -251,7 +251,7 @@ fn what_is_not_known_yet_is_undefined_in_applied() {
     );
 }
 
-/// What an attribute has is no list of names: that tells a block from an expression.
+/// What an attribute has is not a list of names: that tells a block from an expression.
 #[test]
 fn a_block_may_have_an_attribute_called_references() {
     let plan = r#"{"configuration": {"root_module": {"resources": [{"mode": "managed", "type": "t", "name": "a", "expressions": {

@@ -284,7 +284,7 @@ pub(crate) struct StartArgs {
     /// any other is text
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable::parse)]
     pub(crate) var: Vec<RunVariable>,
-    /// Apply without asking, if you may apply and it is no destroy run; =false asks even where the workspace
+    /// Apply without asking, if you may apply and it is not a destroy run; =false asks even where the workspace
     /// says otherwise
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) auto_apply: Option<bool>,

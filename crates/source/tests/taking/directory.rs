@@ -196,7 +196,7 @@ fn a_source_that_is_no_configuration_is_told_what_would_be_right() {
 
     place.write("live/network/main.tf", MAIN);
     place.write("live/dns/main.tf.json", "{}");
-    place.write("x.tf/readme", "a directory is no file");
+    place.write("x.tf/readme", "a directory is not a file");
     let text = refused(&place.directory()).to_string();
     assert!(text.ends_with("they are in live/dns, live/network"), "{text}");
 
@@ -323,7 +323,7 @@ fn the_current_state_is_put_where_terraform_looks_for_it() {
     let state = place.work().join("terraform.tfstate");
     assert_eq!(fs::read_to_string(&state).unwrap(), "{\"serial\": 7}");
     assert_eq!(fs::metadata(&state).unwrap().mode() & 0o777, 0o600);
-    // it is no part of the record
+    // it is not part of the record
     assert_eq!(without.digest, with.digest);
 
     fs::remove_file(&request.report).unwrap();

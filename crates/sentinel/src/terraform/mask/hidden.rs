@@ -12,7 +12,7 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// Lists and maps keep their form, so that policies can walk them. That there is no value is no secret.
+    /// Lists and maps keep their form, so that policies can walk them. That there is no value is not a secret.
     pub(super) fn value(&mut self, value: &Data) -> Data {
         match value {
             Data::Null | Data::Undefined => value.clone(),

@@ -212,7 +212,7 @@ impl Masking {
     }
 }
 
-/// The map with other values; what is no map is as it was.
+/// The map with other values; what is not a map is as it was.
 fn members(data: &Data, mut change: impl FnMut(&str, &Data) -> Data) -> Data {
     let Data::Map(map) = data else { return data.clone() };
     Data::map(map.entries().iter().map(|(key, value)| {

@@ -19,7 +19,7 @@ pub(crate) fn of_plan(args: &MocksArgs, output: Output) -> Result<Exit, Failure>
     let source = &args.source;
     let no_plan = |why: String| {
         Failure::usage(
-            format!("{source} is no plan: {why}"),
+            format!("{source} is not a plan: {why}"),
             "it is the id of a run, or a file made by: terraform plan -out=plan && terraform show -json plan > plan.json",
         )
     };
