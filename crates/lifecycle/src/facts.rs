@@ -19,6 +19,17 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Every combination, for whoever tries the whole table.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..32_u8).map(|bits| Self {
+            plan_only: bits & 1 != 0,
+            destroy: bits & 2 != 0,
+            auto_apply: bits & 4 != 0,
+            queued_with_apply_right: bits & 8 != 0,
+            allow_empty_apply: bits & 16 != 0,
+        })
+    }
+
     /// "Can be auto-applied" of the run lifecycle.
     pub const fn can_be_auto_applied(self) -> bool {
         self.auto_apply && !self.destroy && self.queued_with_apply_right && !self.plan_only

@@ -258,14 +258,7 @@ mod tests {
 
     #[test]
     fn every_change_of_the_wire_status_is_dated_and_no_other() {
-        let bits = 0..32_u8;
-        for facts in bits.map(|bits| Facts {
-            plan_only: bits & 1 != 0,
-            destroy: bits & 2 != 0,
-            auto_apply: bits & 4 != 0,
-            queued_with_apply_right: bits & 8 != 0,
-            allow_empty_apply: bits & 16 != 0,
-        }) {
+        for facts in Facts::all() {
             for from in State::all() {
                 for event in Event::all() {
                     let Ok(transition) = step(from, facts, event) else { continue };

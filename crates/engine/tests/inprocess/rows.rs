@@ -46,14 +46,7 @@ const fn name(rule: Rule) -> &'static str {
 /// The rows that the table has, found by trying everything.
 fn table() -> BTreeSet<Rule> {
     let mut rows = BTreeSet::new();
-    for bits in 0..32_u8 {
-        let facts = Facts {
-            plan_only: bits & 1 != 0,
-            destroy: bits & 2 != 0,
-            auto_apply: bits & 4 != 0,
-            queued_with_apply_right: bits & 8 != 0,
-            allow_empty_apply: bits & 16 != 0,
-        };
+    for facts in Facts::all() {
         for state in State::all() {
             let steps = Event::all().into_iter().filter_map(|event| step(state, facts, event).ok());
             rows.extend(steps.map(|transition| transition.rule));
