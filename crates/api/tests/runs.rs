@@ -6,9 +6,11 @@ mod support;
 
 use std::collections::{HashMap, HashSet};
 
-use lifecycle::id::RunId;
+use jiff::Timestamp;
+use lifecycle::id::{ConfigurationVersionId, RunId};
 use lifecycle::{Event, Stage, State};
 use serde_json::{Value, json};
+use store::NewConfigurationVersion;
 use support::{Seed, Seeding, Server, new_run};
 
 /// A server on which runs of `network` stay pending.
@@ -363,4 +365,27 @@ async fn run_plan_and_apply_say_the_same_at_every_step() {
     assert_eq!(statuses().await, as_texts(("planned", "finished", "pending")));
     server.record(run.id, Event::Discard).await;
     assert_eq!(statuses().await, as_texts(("discarded", "finished", "unreachable")));
+}
+
+#[tokio::test]
+async fn a_configuration_version_of_another_workspace_is_answered_as_one_that_is_not_there() {
+    let seeding = Seeding::begin().await;
+    let elsewhere = NewConfigurationVersion {
+        id: ConfigurationVersionId::generate(),
+        workspace: seeding.workspace("guarded").await,
+        source: "git".into(),
+        speculative: false,
+        created_at: Timestamp::now(),
+    };
+    let elsewhere = seeding.store.create_configuration_version(elsewhere).await.unwrap().id;
+    let server = seeding.start().await;
+    let network = server.workspace("network").await;
+    let mut answers = Vec::new();
+    for version in [elsewhere, ConfigurationVersionId::generate()] {
+        let mut body: Value = serde_json::from_str(&new_run(network, json!({}))).unwrap();
+        body["data"]["relationships"]["configuration-version"] =
+            json!({ "data": { "type": "configuration-versions", "id": version.to_string() } });
+        answers.push(server.post("operator", "/api/v2/runs", body.to_string()).await.ok(422));
+    }
+    assert_eq!(answers[0], answers[1]);
 }

@@ -1,5 +1,6 @@
 //! Configuration versions: read.
 
+use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 use store::ConfigurationVersion;
 use wire::{ConfigurationVersionAttributes, Included, IngressAttributesAttributes, One};
 
@@ -94,16 +95,19 @@ async fn download_of_run(on: OnRun, _: Ask) -> Result<Raw<Archive>> {
     content(&on.reader.api, &taken(&on).await?).await
 }
 
-/// The configuration version that a request for a run names.
+/// The configuration version that a request for a run in this workspace names. One of another workspace is answered as
+/// one that is not there: whether it is, is for those to know who may read that workspace.
 pub(super) async fn named(
     api: &ApiState,
-    id: lifecycle::id::ConfigurationVersionId,
+    id: ConfigurationVersionId,
+    workspace: WorkspaceId,
 ) -> Result<ConfigurationVersion> {
-    api.store().configuration_version(id).await.map_err(|error| match error {
-        store::Error::NotFound(_) => {
-            let pointer = "/data/relationships/configuration-version/data/id";
-            ApiError::invalid(vec![Fault::at(pointer, "there is no such configuration version")])
-        }
-        other => other.into(),
+    let here = match api.store().configuration_version(id).await {
+        Err(store::Error::NotFound(_)) => None,
+        found => Some(found?).filter(|version| version.workspace == workspace),
+    };
+    here.ok_or_else(|| {
+        let pointer = "/data/relationships/configuration-version/data/id";
+        ApiError::invalid(vec![Fault::at(pointer, "the workspace has no such configuration version")])
     })
 }

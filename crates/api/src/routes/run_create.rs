@@ -85,9 +85,6 @@ impl Wanted {
         let run = self.run;
         let invalid = |pointer: &str, detail: &str| Err(ApiError::invalid(vec![Fault::at(pointer, detail)]));
         if let Some(version) = version {
-            if version.workspace != self.workspace {
-                return invalid(CONFIGURATION_VERSION, "it is not a configuration version of this workspace");
-            }
             match &version.status {
                 ConfigurationStatus::Uploaded { .. } => {}
                 ConfigurationStatus::Pending => {
@@ -277,20 +274,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_uploaded_to_this_workspace_can_run() {
+    fn only_what_was_uploaded_can_run() {
         let request = |version: &ConfigurationVersion| {
             wanted(body(json!({}))).unwrap().request(Some(version), "tfe-api").map(|_| ())
         };
         let pending = version(false, ConfigurationStatus::Pending);
         let missing = request(&pending).unwrap_err();
         assert!(format!("{missing:?}").contains("Configuration version is missing"), "{missing:?}");
-        let elsewhere =
-            ConfigurationVersion { workspace: WorkspaceId::from_entropy([9; 16]), ..pending.clone() };
         let errored =
             ConfigurationVersion { status: ConfigurationStatus::Errored { message: "no".into() }, ..pending };
-        for version in [elsewhere, errored] {
-            assert_eq!(request(&version).unwrap_err().pointers(), [CONFIGURATION_VERSION]);
-        }
+        assert_eq!(request(&errored).unwrap_err().pointers(), [CONFIGURATION_VERSION]);
     }
 
     #[test]

@@ -62,7 +62,7 @@ async fn create(on: OnNamedWorkspace, ask: Ask<CreateRun>) -> Result<Created<One
     let workspace = on.workspace(wanted.workspace).await?;
     let reader = &on.reader;
     let version = match wanted.configuration_version {
-        Some(id) => Some(configuration_versions::named(&reader.api, id).await?),
+        Some(id) => Some(configuration_versions::named(&reader.api, id, workspace.id).await?),
         None => None,
     };
     let request = wanted.request(version.as_ref(), source(&ask.headers))?;
