@@ -138,7 +138,8 @@ pub(crate) async fn page(
     push_conditions(&mut count, filter, filter.states.is_some());
     let total: i64 = count.build_query_scalar().fetch_one(&mut *db).await?;
 
-    let mut select = select(Timestamp::now());
+    // the order first, and the rest of those that are on the page alone
+    let mut select = QueryBuilder::new("SELECT w.id FROM workspaces w");
     push_conditions(&mut select, filter, by_run);
     let way = if descending { " DESC" } else { "" };
     select.push(" ORDER BY ");
@@ -156,7 +157,12 @@ pub(crate) async fn page(
     }
     select.push("w.name").push(if order == WorkspaceOrder::Name { way } else { "" });
     select.push(" LIMIT ").push_bind(page.limit()).push(" OFFSET ").push_bind(page.offset());
-    Ok(Page { items: fetch(db, select).await?, total: total.unsigned_abs() })
+    let rows = select.build().fetch_all(&mut *db).await?;
+    let ids: Vec<WorkspaceId> = all_of(&rows, |row| Record::new(row)?.parse("id"))?;
+    let found = by_ids(db, &ids).await?.into_iter().map(|workspace| (workspace.id, workspace));
+    let mut found: HashMap<_, _> = found.collect();
+    let items = ids.iter().filter_map(|id| found.remove(id)).collect();
+    Ok(Page { items, total: total.unsigned_abs() })
 }
 
 fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &WorkspaceFilter, by_run: bool) {
