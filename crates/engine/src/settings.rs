@@ -40,10 +40,8 @@ impl Context {
         let (of_config_file, others): (Vec<&Workspace>, Vec<&Workspace>) =
             workspaces.iter().copied().partition(|workspace| workspace.origin == Origin::ConfigFile);
         let others: Vec<_> = others.into_iter().map(|workspace| workspace.id).collect();
-        let mut found =
+        let others =
             if others.is_empty() { HashMap::new() } else { self.store.settings_with(&others).await? };
-        let of_config_file = of_config_file.into_iter();
-        found.extend(of_config_file.filter_map(|it| Some((it.id, of_file(&config, &it.name)?))));
         let public = |settings: Settings| PublicSettings {
             terraform_version: self.terraform.known(&settings.terraform, &self.host),
             description: settings.description,
@@ -51,7 +49,13 @@ impl Context {
             working_directory: settings.working_directory,
             auto_apply: settings.auto_apply,
         };
-        Ok(found.into_iter().map(|(workspace, settings)| (workspace, public(settings))).collect())
+        let mut found: HashMap<_, _> =
+            others.into_iter().map(|(workspace, settings)| (workspace, public(settings))).collect();
+        found.extend(of_config_file.into_iter().filter_map(|workspace| {
+            let here = config.workspaces.get(&workspace.name)?;
+            Some((workspace.id, public(without_values(&config, here))))
+        }));
+        Ok(found)
     }
 
     /// The settings of the workspace as they are now; `None` for one that was removed.
@@ -126,11 +130,11 @@ fn of_file(config: &Config, name: &str) -> Option<Settings> {
     let workspace = config.workspaces.get(name)?;
     let WorkspaceConfig {
         name: _,
-        description,
-        source,
-        working_directory,
+        description: _,
+        source: _,
+        working_directory: _,
         terraform: _,
-        auto_apply,
+        auto_apply: _,
         variables,
         sensitive_variables,
         environment,
@@ -142,19 +146,27 @@ fn of_file(config: &Config, name: &str) -> Option<Settings> {
     let exposed_environment =
         sensitive_environment.iter().map(|(name, value)| (name.clone(), value.expose().clone()));
     Some(Settings {
-        description: description.clone(),
-        source: Some(match source {
+        variables: variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        sensitive_variables: exposed.collect(),
+        environment: environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        sensitive_environment: exposed_environment.collect(),
+        ..without_values(config, workspace)
+    })
+}
+
+/// The same without variables and environment, which lists need not copy.
+fn without_values(config: &Config, workspace: &WorkspaceConfig) -> Settings {
+    Settings {
+        description: workspace.description.clone(),
+        source: Some(match &workspace.source {
             config::Source::Directory { path } => Source::Directory { path: path.clone() },
             config::Source::Git(git) => {
                 Source::Git { url: git.url.clone(), reference: git.reference.clone() }
             }
         }),
-        working_directory: working_directory.clone(),
+        working_directory: workspace.working_directory.clone(),
         terraform: config.terraform(workspace).to_owned(),
-        auto_apply: *auto_apply,
-        variables: variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        sensitive_variables: exposed.collect(),
-        environment: environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        sensitive_environment: exposed_environment.collect(),
-    })
+        auto_apply: workspace.auto_apply,
+        ..Settings::default()
+    }
 }
