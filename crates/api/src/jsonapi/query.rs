@@ -162,12 +162,9 @@ impl Include {
 pub(crate) fn pagination(page: PageRequest, total_count: u64) -> Pagination {
     let total_pages = u32::try_from(total_count.div_ceil(u64::from(page.size))).unwrap_or(u32::MAX);
     Pagination {
-        current_page: page.number,
-        page_size: page.size,
-        prev_page: (page.number > 1).then(|| page.number - 1),
-        next_page: (page.number < total_pages).then(|| page.number + 1),
         total_pages: Some(total_pages),
         total_count: Some(total_count),
+        ..uncounted(page, page.number < total_pages)
     }
 }
 

@@ -4,6 +4,7 @@ use lifecycle::id::{ConfigurationVersionId, WorkspaceId};
 use store::ConfigurationVersion;
 use wire::{ConfigurationVersionAttributes, Included, IngressAttributesAttributes, One};
 
+use super::run_create::CONFIGURATION_VERSION;
 use crate::ApiState;
 use crate::document::configuration_version;
 use crate::jsonapi::{ApiError, Fault, Include, Result};
@@ -107,7 +108,9 @@ pub(super) async fn named(
         found => Some(found?).filter(|version| version.workspace == workspace),
     };
     here.ok_or_else(|| {
-        let pointer = "/data/relationships/configuration-version/data/id";
-        ApiError::invalid(vec![Fault::at(pointer, "the workspace has no such configuration version")])
+        ApiError::invalid(vec![Fault::at(
+            CONFIGURATION_VERSION,
+            "the workspace has no such configuration version",
+        )])
     })
 }

@@ -18,7 +18,7 @@ pub(super) struct Wanted {
     run: NewRun,
 }
 
-const CONFIGURATION_VERSION: &str = "/data/relationships/configuration-version/data/id";
+pub(super) const CONFIGURATION_VERSION: &str = "/data/relationships/configuration-version/data/id";
 
 /// What the body asks for.
 ///

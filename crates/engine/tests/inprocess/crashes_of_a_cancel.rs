@@ -12,7 +12,7 @@ use crate::crashes::executing;
 use crate::support::{Action, End, Life, Point, Script, World, auto, plain};
 
 /// A run whose stage executes and is not impressed by an interrupt.
-fn stubborn(world: &World, stage: Stage) -> (Life, RunId) {
+pub fn stubborn(world: &World, stage: Stage) -> (Life, RunId) {
     world.executor().script(stage, Script::stubborn());
     let life = world.live();
     let run = life.queue("guarded", &auto());

@@ -1,11 +1,11 @@
 //! The same run, and a daemon that dies at another moment each time, until no moment is left.
 
 use engine::RunAction;
-use lifecycle::id::RunId;
 use lifecycle::{Stage, State};
 
 use crate::crashes::{ALL, assert_applied};
-use crate::support::{Life, Script, Scripted, World, auto};
+use crate::crashes_of_a_cancel::stubborn;
+use crate::support::{Life, Scripted, World, auto};
 
 #[test]
 fn a_run_that_loses_its_daemon_after_any_commit_is_applied_once() {
@@ -50,16 +50,6 @@ fn a_run_whose_every_daemon_dies_after_one_commit_is_applied_once() {
         life.die();
     }
     assert_applied(&world, &world.live(), run);
-}
-
-/// A run whose stage runs and is not impressed by an interrupt.
-fn stubborn(world: &World, stage: Stage) -> (Life, RunId) {
-    world.executor().script(stage, Script::stubborn());
-    let life = world.live();
-    let run = life.queue("guarded", &auto());
-    life.until("it runs", |executor| executor.is_running(run, stage));
-    life.quiet();
-    (life, run)
 }
 
 fn lives_again(world: &World, life: Life) -> Life {

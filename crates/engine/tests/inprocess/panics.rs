@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use lifecycle::id::RunId;
 use lifecycle::{Execution, Stage, State};
 
 use crate::crashes::{ALL, assert_applied, executing};
-use crate::support::{Action, End, Point, Script, Shape, World, auto};
+use crate::support::{Action, End, Life, Point, Script, Shape, World, auto};
 
 /// As often as the supervisor restarts an actor, and once more.
 const TOO_OFTEN: u32 = 6;
@@ -46,8 +47,8 @@ fn a_plan_or_a_policy_check_whose_actor_always_panics_is_killed_and_its_run_ends
     }
 }
 
-#[test]
-fn an_apply_whose_actor_always_panics_is_never_killed_and_its_own_end_decides() {
+/// A run that applies, and whose actor has panicked too often.
+fn applying_and_given_up() -> (World, Life, RunId) {
     let world = World::new();
     world.executor().script(Stage::Apply, Script::gated());
     let life = world.live();
@@ -56,6 +57,12 @@ fn an_apply_whose_actor_always_panics_is_never_killed_and_its_own_end_decides() 
     world.executor().at(Stage::Apply, Point::Attach, Action::Panic(TOO_OFTEN));
     life.advance(Duration::from_secs(30));
     assert!(!world.executor().is_armed(), "it has panicked too often");
+    (world, life, run)
+}
+
+#[test]
+fn an_apply_whose_actor_always_panics_is_never_killed_and_its_own_end_decides() {
+    let (world, life, run) = applying_and_given_up();
     assert_eq!(life.run(run).state, executing(Stage::Apply, Execution::Running));
     assert_eq!(world.executor().stops(run, Stage::Apply), (0, 0));
     world.executor().end(run, Stage::Apply);
@@ -127,14 +134,7 @@ fn a_run_that_ends_while_the_actor_of_its_workspace_panics_is_cleaned_up_after()
 
 #[test]
 fn a_run_that_was_given_up_by_a_daemon_is_taken_on_by_the_next_one() {
-    let world = World::new();
-    world.executor().script(Stage::Apply, Script::gated());
-    let life = world.live();
-    let run = life.queue("guarded", &auto());
-    life.until("it applies", |executor| executor.is_running(run, Stage::Apply));
-    world.executor().at(Stage::Apply, Point::Attach, Action::Panic(TOO_OFTEN));
-    life.advance(Duration::from_secs(30));
-    assert!(!world.executor().is_armed(), "it has panicked too often");
+    let (world, life, run) = applying_and_given_up();
     life.die();
     world.executor().end(run, Stage::Apply);
     assert_applied(&world, &world.live(), run);
