@@ -88,7 +88,7 @@ async fn a_state_that_was_taken_is_not_reported_lost_when_it_is_taken_again() {
         .workspace_with_script(
             "net",
             terraform::SIMPLE,
-            "case \" $* \" in *\" apply \"*) terraform \"$@\"; root=\"${1#-chdir=}\"; \
+            "case \" $* \" in *\" apply \"*) terraform \"$@\"; root=\"$PWD\"; \
              sed 's/\"serial\": [0-9]*/\"serial\": 9/' \"$root/terraform.tfstate\" > \"$root/errored.tfstate\"; exit 1;; esac",
         )
         .start();
@@ -160,19 +160,19 @@ async fn an_apply_whose_actor_was_given_up_is_still_killed_by_a_force_cancel() {
 /// A terraform that does this to the files of its own run, in its directory, when it runs the command.
 fn meddling(command: &str, what: &str) -> String {
     format!(
-        "case \" $* \" in *\" {command} \"*) terraform \"$@\"; code=$?; cd \"${{1#-chdir=}}/..\"; {what}; exit $code;; esac"
+        "case \" $* \" in *\" {command} \"*) terraform \"$@\"; code=$?; cd \"../../../runs/$TFC_RUN_ID\"; {what}; exit $code;; esac"
     )
 }
 
 #[tokio::test]
 async fn a_plan_whose_files_are_gone_or_no_files_ends_errored_and_its_workspace_goes_on() {
     let table = [
-        ("variables", "show", "rm variables.tfvars.json", "variables.tfvars.json is gone"),
+        ("variables", "show", "rm terraform/variables.tfvars.json", "variables.tfvars.json is gone"),
         ("json", "show", "rm plan.json; mkfifo plan.json", "plan.json is not a regular file"),
         (
             "plan",
             "plan",
-            "mv plan.tfplan work/p; ln -s work/p plan.tfplan",
+            "mv terraform/plan.tfplan p; ln -s ../p terraform/plan.tfplan",
             "plan.tfplan is not a regular file",
         ),
         (

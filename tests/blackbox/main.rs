@@ -13,6 +13,7 @@ mod crash;
 mod faults;
 mod logs;
 mod permissions;
+mod place;
 mod policies;
 mod queue;
 mod sentinel;

@@ -168,7 +168,7 @@ async fn a_state_that_can_not_be_kept_takes_its_workspace_out_of_service_and_its
         .workspace_with_script(
             "net",
             terraform::SIMPLE,
-            "state=\"${1#-chdir=}/terraform.tfstate\"
+            "state=\"$PWD/terraform.tfstate\"
 case \" $* \" in *\" apply \"*)
   test -e \"$state\" && exec terraform \"$@\"
   terraform \"$@\"; cp \"$state\" \"$state.good\"; echo spoiled > \"$state\"; exit 0;;

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use crate::RunDir;
 use crate::host::HostEnvironment;
 use crate::log_watch::LogWatch;
+use crate::place::Places;
 use crate::terraform::Versions;
 
 /// What every actor shares. Nothing in it is truth: that is in the store.
@@ -28,6 +29,7 @@ pub(crate) struct Context {
     pub(crate) host: HostEnvironment,
     pub(crate) terraform: Versions,
     pub(crate) log_watch: LogWatch,
+    pub(crate) places: Places,
 }
 
 impl Context {
@@ -47,6 +49,7 @@ impl Context {
             host,
             terraform: Versions::default(),
             log_watch: LogWatch::new(),
+            places: Places::default(),
         }
     }
 

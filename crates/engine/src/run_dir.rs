@@ -1,22 +1,27 @@
 //! The files of a run: `<data_dir>/runs/<run>/…`.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use lifecycle::Stage;
 use lifecycle::id::RunId;
 
+use crate::place;
+
 /// Paths of one run. Absolute, since plan and apply have to run in the same absolute path.
 #[derive(Debug, Clone)]
 pub struct RunDir {
+    run: RunId,
+    data_dir: PathBuf,
     root: PathBuf,
 }
 
 impl RunDir {
     /// The directory of this run below the (absolute) data directory.
     pub fn new(data_dir: &Path, run: RunId) -> Self {
-        Self { root: data_dir.join("runs").join(run.to_string()) }
+        Self { run, data_dir: data_dir.to_owned(), root: data_dir.join("runs").join(run.to_string()) }
     }
 
     /// The directory itself.
@@ -34,9 +39,43 @@ impl RunDir {
         self.root.join("stages.json")
     }
 
-    /// The directory in which the configuration is laid out.
+    /// What terraform runs in: a link to the run's place, below `<data_dir>/work`, until the run is over; then the directory
+    /// itself, as long as it holds a state that is nowhere else.
     pub fn work(&self) -> PathBuf {
         self.root.join("work")
+    }
+
+    /// Where what `work` names lies until `work` is the directory itself.
+    fn moved(&self) -> PathBuf {
+        self.root.join("work.moved")
+    }
+
+    /// Makes `work` the name of the run's place.
+    pub(crate) fn point_to(&self, place: &Path) -> io::Result<()> {
+        let link = self.work();
+        files::remove_tree(&link)?;
+        std::os::unix::fs::symlink(place, &link)
+    }
+
+    /// Gives the run's place back, with what lies in it moved here. Doing it again changes nothing.
+    pub(crate) fn leave_place(&self) -> io::Result<()> {
+        place::move_out(&self.data_dir, &self.work(), self.run, &self.moved())?;
+        match std::fs::rename(self.moved(), self.work()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            renamed => renamed,
+        }
+    }
+
+    /// Where a file in the run's place will lie when the run is over.
+    pub(crate) fn after_the_run(&self, path: &Path) -> PathBuf {
+        let inside = std::fs::read_link(self.work()).ok();
+        let inside = inside.and_then(|place| path.strip_prefix(place).ok().map(Path::to_owned));
+        inside.map_or_else(|| path.to_owned(), |inside| self.work().join(inside))
+    }
+
+    /// What is handed to terraform, and what it hands back: the one directory of ours that it has to read and write.
+    pub fn exchange(&self) -> PathBuf {
+        self.root.join("terraform")
     }
 
     /// What is asked of the step that takes the configuration.
@@ -56,12 +95,12 @@ impl RunDir {
 
     /// The values of terraform's variables.
     pub fn variables(&self) -> PathBuf {
-        self.root.join("variables.tfvars.json")
+        self.exchange().join("variables.tfvars.json")
     }
 
     /// The saved plan.
     pub fn plan(&self) -> PathBuf {
-        self.root.join("plan.tfplan")
+        self.exchange().join("plan.tfplan")
     }
 
     /// The saved plan as JSON.
@@ -99,13 +138,13 @@ impl RunDir {
     ///
     /// # Errors
     /// When that can't be written.
-    pub(crate) fn keep_work(&self) -> std::io::Result<()> {
+    pub(crate) fn keep_work(&self) -> io::Result<()> {
         std::fs::write(self.state_not_kept(), "the state in `work` could not be kept where it belongs\n")?;
         // before the end of the run is recorded, since the cleaning up after a power cut looks for this
         for path in [&self.state_not_kept(), &self.root] {
             std::fs::File::open(path)?.sync_all()?;
         }
-        Ok(())
+        place::make_claim_durable(&self.data_dir, &self.work())
     }
 
     /// Whether nothing in it has come since then.
@@ -122,29 +161,40 @@ impl RunDir {
     /// Removes what must not outlive the run: everything but claims and results, and a state that is nowhere else. The
     /// logs of these stages are blobs, and need no other name.
     ///
+    /// What holds secrets goes first, and what can't be removed keeps nothing else from it.
+    ///
     /// # Errors
-    /// When something is there that can't be removed; calling again is safe.
-    pub fn clean_up(&self, logs: &BTreeSet<Stage>) -> std::io::Result<()> {
-        for path in self.leftovers()?.into_iter().chain(logs.iter().map(|stage| self.log(*stage))) {
-            let removed = match std::fs::symlink_metadata(&path) {
-                Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(&path),
-                _ => files::remove(&path),
-            };
-            removed?;
+    /// When something is there that can't be removed: the first of it, by its path. Calling again is safe.
+    pub fn clean_up(&self, logs: &BTreeSet<Stage>) -> io::Result<()> {
+        let secrets = [self.settings(), self.stage_settings(), self.variables(), self.take_request()];
+        let mut done = Ok(());
+        for path in secrets {
+            done = done.and(remove(&path));
         }
-        Ok(())
+        done = done.and(self.leave_place());
+        let leftovers = self.leftovers().unwrap_or_else(|error| {
+            done = std::mem::replace(&mut done, Ok(())).and(Err(error));
+            Vec::new()
+        });
+        for path in leftovers.into_iter().chain(logs.iter().map(|stage| self.log(*stage))) {
+            done = done.and(remove(&path));
+        }
+        done
     }
 
     /// [`clean_up`](Self::clean_up) on a thread that may block: a working directory can hold hundreds of megabytes of
     /// providers.
-    pub(crate) async fn clean_up_in_background(self, logs: BTreeSet<Stage>) -> std::io::Result<()> {
-        tokio::task::spawn_blocking(move || self.clean_up(&logs)).await.map_err(std::io::Error::other)?
+    pub(crate) async fn clean_up_in_background(self, logs: BTreeSet<Stage>) -> io::Result<()> {
+        tokio::task::spawn_blocking(move || self.clean_up(&logs)).await.map_err(io::Error::other)?
     }
 
-    fn leftovers(&self) -> std::io::Result<Vec<PathBuf>> {
+    fn leftovers(&self) -> io::Result<Vec<PathBuf>> {
         let mut keep = Stage::EXECUTED.map(|stage| self.execution(stage)).to_vec();
         if self.state_not_kept().exists() {
-            keep.extend([self.state_not_kept(), self.work()]);
+            keep.extend([self.state_not_kept(), self.moved()]);
+            if !self.work().is_symlink() {
+                keep.push(self.work());
+            }
         }
         let mut leftovers = Vec::new();
         for stage in Stage::EXECUTED {
@@ -160,16 +210,21 @@ impl RunDir {
                 }
                 Ok(leftovers)
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(leftovers),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(leftovers),
             Err(error) => Err(error),
         }
     }
 }
 
+fn remove(path: &Path) -> io::Result<()> {
+    files::remove_tree(path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
 /// Opens a file of a run, on a thread that may block. What runs there may have put anything in its place.
-pub(crate) async fn open_file(path: &Path) -> std::io::Result<files::Found> {
+pub(crate) async fn open_file(path: &Path) -> io::Result<files::Found> {
     let path = path.to_owned();
-    tokio::task::spawn_blocking(move || files::open(&path)).await.map_err(std::io::Error::other)?
+    tokio::task::spawn_blocking(move || files::open(&path)).await.map_err(io::Error::other)?
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use lifecycle::id::StateVersionId;
 use store::{AddStateError, NewStateVersion, Run, StateMeta, StateVersion, Workspace};
 use tokio::io::AsyncReadExt as _;
 
+use crate::RunDir;
 use crate::context::Context;
 use crate::run_dir::open_file;
 use crate::run_files::StageError;
@@ -109,11 +110,16 @@ enum Place<'a> {
 
 async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Result<Kept, StageError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // the run is over when anybody reads these words
+    let stays = RunDir::new(&context.data_dir, run.id).after_the_run(path);
     let bytes = match read_regular(path).await {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(Kept::Nothing),
         Err(ReadError::NotRegular) => {
-            return Ok(Kept::Trouble(format!("{} is not a regular file, and was not taken", path.display())));
+            return Ok(Kept::Trouble(format!(
+                "{} is not a regular file, and was not taken",
+                stays.display()
+            )));
         }
         Err(ReadError::Io(error)) => return Err(StageError::file("read", path, &error)),
     };
@@ -132,7 +138,7 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
             "terraform could not write the state {place} and left it as {name}: it is kept as blob {}, and as {}; \
              bring it there with terraform state push, then unlock the workspace",
             blob.digest,
-            path.display()
+            stays.display()
         )));
     }
     let kept_as = format!("its bytes are kept as blob {}", blob.digest);

@@ -28,7 +28,7 @@ pub struct Spec {
     pub format: u32,
     /// Names the execution for people, as `run-abc/plan`.
     pub label: String,
-    /// Absolute; every step runs in it, and every relative path in the spec is taken from it.
+    /// Absolute; every step that names no other runs in it, and every relative path in the spec is taken from it.
     pub working_dir: PathBuf,
     /// The whole environment of every step. Only `SIGNALBOX_EXECUTION` is added to it, by which leftovers are found.
     pub environment: BTreeMap<String, String>,
@@ -72,6 +72,9 @@ pub struct Step {
     /// Without the program itself.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// Where it runs, instead of the spec's `working_dir`: absolute. It has to be there when the step starts.
+    #[serde(default)]
+    pub working_dir: Option<PathBuf>,
     /// Exit codes with which the step counts as done well and the next may start; any other fails the execution.
     #[serde(default = "only_zero")]
     pub continue_on: Vec<i32>,
@@ -203,6 +206,7 @@ impl Step {
             name: name.into(),
             program: program.into(),
             arguments: Vec::new(),
+            working_dir: None,
             continue_on: only_zero(),
             stdout: Stdout::Log,
             time_limit: None,

@@ -1,6 +1,6 @@
 //! A git repository as a source.
 //!
-//! The commit is fetched into a bare repository beside the work directory, without its history where the server allows
+//! The commit is fetched into a bare repository in a scratch directory, without its history where the server allows
 //! it, and written out by `git archive`: no work tree, so no hook runs and nothing is written through a link of the
 //! repository. The result passes the same filter as an uploaded archive. Git speaks for itself in the log.
 
@@ -54,9 +54,9 @@ impl<'a> GitSource<'a> {
         Ok(Self { remote, reference })
     }
 
-    /// Brings the commit here. What git needs for that lies in `beside`, and is gone when the result is dropped.
-    pub(crate) fn fetch(&self, beside: &Path, log: &mut dyn Write) -> Result<Fetched, Error> {
-        let repository = Repository::create(beside, &self.remote)?;
+    /// Brings the commit here. What git needs for that lies in `scratch`, and is gone when the result is dropped.
+    pub(crate) fn fetch(&self, scratch: &Path, log: &mut dyn Write) -> Result<Fetched, Error> {
+        let repository = Repository::create(scratch, &self.remote)?;
         let revision = self.bring(&repository, log)?;
         let commit =
             repository.commit(revision).map_err(|failure| failure.while_doing(&self.doing("read")))?;
@@ -263,9 +263,9 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    fn create(beside: &Path, remote: &Remote) -> Result<Self, Error> {
-        let unwritable = |cause| Error::Unwritable { path: beside.to_owned(), cause };
-        let directory = tempfile::Builder::new().prefix(".git-").tempdir_in(beside).map_err(unwritable)?;
+    fn create(scratch: &Path, remote: &Remote) -> Result<Self, Error> {
+        let unwritable = |cause| Error::Unwritable { path: scratch.to_owned(), cause };
+        let directory = tempfile::Builder::new().prefix(".git-").tempdir_in(scratch).map_err(unwritable)?;
         let repository = Self { directory, environment: remote.environment() };
         repository
             .run(&["init", "--quiet", "--bare", "--template="])

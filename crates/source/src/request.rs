@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The version of request and report that this build writes and reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// One configuration to take. Paths are best absolute; a relative one is taken from the process's directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub struct TakeRequest {
     pub working_directory: String,
     /// The directory that will hold it, created 0700. One that exists is emptied first.
     pub work: PathBuf,
+    /// A directory for what is needed only meanwhile, such as a repository that is fetched.
+    pub scratch: PathBuf,
     /// Where to write what was taken, as a `.tar.gz` (0600); replaced if it exists.
     #[serde(default)]
     pub archive: Option<PathBuf>,

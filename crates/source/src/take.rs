@@ -1,9 +1,9 @@
 //! The taking itself, from the request to the report.
 
 use files::Replacement;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use text::escaped;
 
@@ -30,8 +30,8 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
         return Err(Error::Format { found: request.format });
     }
     let request = absolute(request)?;
-    let beside = keep_apart(&request)?;
-    let Filled { taken, root, commit, left } = fill(&request, &beside, log)?;
+    keep_apart(&request)?;
+    let Filled { taken, root, commit, left } = fill(&request, log)?;
 
     let place = if root.as_os_str().is_empty() { taken.work.clone() } else { taken.work.join(&root) };
     let files = backend::terraform_files(&place).map_err(|cause| Error::Unreadable {
@@ -115,7 +115,7 @@ struct Filled {
     left: Vec<PathBuf>,
 }
 
-fn fill(request: &TakeRequest, beside: &Path, log: &mut dyn Write) -> Result<Filled, Error> {
+fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
     let mut left = Vec::new();
     let limits = request.limits;
     let root = inside(&request.working_directory)?;
@@ -133,7 +133,7 @@ fn fill(request: &TakeRequest, beside: &Path, log: &mut dyn Write) -> Result<Fil
         Source::Git { url, reference } => {
             say(log, &format!("Configuration: {} at {}{at}", without_credentials(url), escaped(reference)));
             let source = GitSource::new(url, reference)?;
-            let fetched = source.fetch(beside, log)?;
+            let fetched = source.fetch(&request.scratch, log)?;
             let Commit { sha, subject } = &fetched.commit;
             say(log, &format!("Commit: {sha} {}", escaped(subject.as_deref().unwrap_or_default())));
             if fetched.submodules {
@@ -223,6 +223,7 @@ fn absolute(request: &TakeRequest) -> Result<TakeRequest, Error> {
     Ok(TakeRequest {
         source,
         work: absolute(&request.work)?,
+        scratch: absolute(&request.scratch)?,
         archive: request.archive.as_deref().map(absolute).transpose()?,
         state: request.state.as_deref().map(absolute).transpose()?,
         report: absolute(&request.report)?,
@@ -232,7 +233,7 @@ fn absolute(request: &TakeRequest) -> Result<TakeRequest, Error> {
 
 /// Makes the directory in which the work directory is to lie, and sees that emptying and filling that destroys nothing
 /// that is needed, and copies nothing into itself.
-fn keep_apart(request: &TakeRequest) -> Result<PathBuf, Error> {
+fn keep_apart(request: &TakeRequest) -> Result<(), Error> {
     let unwritable = |cause| Error::Unwritable { path: request.work.clone(), cause };
     let (Some(beside), Some(name)) = (request.work.parent(), request.work.file_name()) else {
         return Err(unwritable(io::ErrorKind::InvalidInput.into()));
@@ -267,14 +268,18 @@ fn keep_apart(request: &TakeRequest) -> Result<PathBuf, Error> {
             return overlap(what, path, "keep it beside the work directory");
         }
     }
-    Ok(beside.to_owned())
+    Ok(())
 }
 
 /// The work directory with nothing in it.
 fn emptied(work: &Path) -> Result<PathBuf, Error> {
     let unwritable = |cause| Error::Unwritable { path: work.to_owned(), cause };
     match fs::symlink_metadata(work) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(work).map_err(unwritable)?,
+        Ok(found) if found.is_dir() => {
+            files::empty_directory(work).map_err(unwritable)?;
+            fs::set_permissions(work, Permissions::from_mode(0o700)).map_err(unwritable)?;
+            return Ok(work.to_owned());
+        }
         Ok(_) => return Err(unwritable(io::ErrorKind::NotADirectory.into())),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
         Err(cause) => return Err(unwritable(cause)),

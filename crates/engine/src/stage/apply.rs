@@ -18,8 +18,7 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
     let settings = StageSettings::read(&run_dir)?;
     let plan =
         run.plan.as_ref().ok_or_else(|| StageError::Impossible("there is no plan to apply".to_owned()))?;
-    let mut arguments =
-        vec![format!("-chdir={}", settings.root.display()), "apply".to_owned(), "-input=false".to_owned()];
+    let mut arguments = vec!["apply".to_owned(), "-input=false".to_owned()];
     if takes_variables(&plan.terraform_version) && run_dir.variables().exists() {
         arguments.push(format!("-var-file={}", run_dir.variables().display()));
     }
@@ -27,7 +26,7 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
     let mut apply = Step::new("terraform apply", &settings.terraform).arguments(arguments);
     apply.require = vec![FileDigest { path: run_dir.plan(), sha256: plan.plan_digest.to_string() }];
 
-    let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Apply), run_dir.root());
+    let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Apply), &settings.root);
     spec.preamble = preamble(settings.terraform_version.as_deref());
     spec.salvage =
         [state_keeper::ERRORED, state_keeper::REGULAR].map(|file| settings.root.join(file)).to_vec();

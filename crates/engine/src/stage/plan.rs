@@ -21,6 +21,7 @@ use super::plan_file::PlanFile;
 use super::stage_settings::StageSettings;
 use super::{Conclusion, Ended, environment};
 use crate::context::Context;
+use crate::place::Place;
 use crate::run_files::{StageError, open_needed, open_own, read_json, write_private};
 use crate::terraform::preamble;
 use crate::{Log, RunDir, settings, state_keeper, variables};
@@ -36,11 +37,13 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         )
     })?;
     let terraform = context.terraform.find(&settings.terraform, &context.host).await;
+    let place = context.places.take(context, run).await?;
     let request = TakeRequest {
         format: source::FORMAT,
         source: source(context, run, &settings).await?,
         working_directory: settings.working_directory.clone(),
-        work: run_dir.work(),
+        work: place.directory().to_owned(),
+        scratch: run_dir.root().to_owned(),
         archive: run.configuration_version.is_none().then(|| run_dir.archive()),
         state: state_keeper::current(context, workspace).await?,
         report: run_dir.take_report(),
@@ -53,7 +56,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     write_private(&run_dir.take_request(), &request)?;
     stages.write(&run_dir)?;
     let turn = turn_at_plugin_cache(context, &stages)?;
-    Ok(spec(&context.program, run, &run_dir, stages, turn))
+    Ok(spec(&context.program, run, &run_dir, &place, stages, turn))
 }
 
 /// What lets one `terraform init` at a time work on a plugin cache that several workspaces share: terraform itself does
@@ -110,19 +113,26 @@ fn variable_values(settings: &Settings, run: &Run) -> Result<BTreeMap<String, Va
 }
 
 /// The steps of the stage. Paths are absolute and the same for plan and apply, as terraform demands.
-fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: StageSettings, turn: Option<PathBuf>) -> Spec {
-    let chdir = format!("-chdir={}", settings.root.display());
+fn spec(
+    program: &Path,
+    run: &Run,
+    run_dir: &RunDir,
+    place: &Place,
+    settings: StageSettings,
+    turn: Option<PathBuf>,
+) -> Spec {
     let text = |path: std::path::PathBuf| path.display().to_string();
 
     let mut take = Step::new(TAKE, program).arguments([TAKE.to_owned(), text(run_dir.take_request())]);
     take.must_write = vec![run_dir.take_report()];
+    // the directory of the configuration is only made by it
+    take.working_dir = Some(run_dir.root().to_owned());
 
-    let mut init =
-        Step::new("terraform init", &settings.terraform).arguments([&chdir, "init", "-input=false"]);
+    let mut init = Step::new("terraform init", &settings.terraform).arguments(["init", "-input=false"]);
     init.exclusive = turn;
+    init.working_dir = Some(settings.root.clone());
 
     let mut plan_arguments = vec![
-        chdir.clone(),
         "plan".to_owned(),
         "-input=false".to_owned(),
         "-detailed-exitcode".to_owned(),
@@ -133,16 +143,17 @@ fn spec(program: &Path, run: &Run, run_dir: &RunDir, settings: StageSettings, tu
     let mut plan = Step::new(PLAN, &settings.terraform).arguments(plan_arguments);
     plan.continue_on = vec![0, 2];
     plan.must_write = vec![run_dir.plan()];
+    plan.working_dir = Some(settings.root.clone());
 
     let mut show = Step::new("terraform show", &settings.terraform).arguments([
-        chdir,
         "show".to_owned(),
         "-json".to_owned(),
         text(run_dir.plan()),
     ]);
     show.stdout = Stdout::File(run_dir.plan_json());
+    show.working_dir = Some(settings.root);
 
-    let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Plan), run_dir.root());
+    let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Plan), place.directory());
     spec.preamble = preamble(settings.terraform_version.as_deref());
     spec.environment = settings.environment;
     // a plan that was lost in a power cut before its end was recorded is made again
@@ -281,7 +292,10 @@ async fn make_durable(run_dir: &RunDir) -> Result<(), StageError> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(apply).map_err(cannot)?;
         let own = [run_dir.stage_settings(), run_dir.variables(), run_dir.take_report()];
         let mut files = own.iter().map(|path| open_needed(path)).collect::<Result<Vec<_>, _>>()?;
-        for directory in [Some(run_dir.root()), runs.as_deref()].into_iter().flatten() {
+        let exchange = run_dir.exchange();
+        for directory in
+            [Some(exchange.as_path()), Some(run_dir.root()), runs.as_deref()].into_iter().flatten()
+        {
             files.push(File::open(directory).map_err(cannot)?);
         }
         executor::sync_together(&files).map_err(cannot)

@@ -35,11 +35,12 @@ type Version = (u64, i64, i64);
 
 /// Starts the step's program, or says in words why that was not possible or not allowed.
 pub(crate) fn start(spec: &Spec, claim: &Claim, log: &Log, step: &Step) -> Result<Started, String> {
-    if !spec.working_dir.is_dir() {
+    let working_dir = step.working_dir.as_deref().unwrap_or(&spec.working_dir);
+    if !working_dir.is_dir() {
         return Err(format!(
             "{} cannot start: its directory {} does not exist",
             step.name,
-            spec.working_dir.display()
+            working_dir.display()
         ));
     }
     for required in &step.require {
@@ -71,7 +72,7 @@ pub(crate) fn start(spec: &Spec, claim: &Claim, log: &Log, step: &Step) -> Resul
         .env_clear()
         .envs(&spec.environment)
         .env(MARK, &claim.token)
-        .current_dir(&spec.working_dir)
+        .current_dir(working_dir)
         // a group of its own: nothing that is sent to the executor's reaches it
         .process_group(0)
         .stdin(Stdio::null());

@@ -73,6 +73,7 @@ impl Place {
             source,
             working_directory: String::new(),
             work: self.work(),
+            scratch: self.path("run"),
             archive: Some(self.path("configuration.tar.gz")),
             state: None,
             report: self.path("report.json"),

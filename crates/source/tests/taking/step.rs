@@ -13,9 +13,10 @@ fn a_request_is_read_as_it_is_documented() {
     let place = Place::with_main();
     let request = place.path("request.json");
     let text = format!(
-        r#"{{"format": 2, "source": {{"type": "directory", "path": {:?}}}, "work": {:?}, "report": {:?}}}"#,
+        r#"{{"format": 3, "source": {{"type": "directory", "path": {:?}}}, "work": {:?}, "scratch": {:?}, "report": {:?}}}"#,
         place.source(),
         place.work(),
+        place.path("run"),
         place.path("report.json")
     );
     fs::write(&request, text).unwrap();
