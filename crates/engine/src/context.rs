@@ -7,11 +7,13 @@ use std::sync::Arc;
 use config::Config;
 use executor::Executor;
 use jiff::Timestamp;
+use lifecycle::id::RunId;
 use lifecycle::{Event, Facts, Stage, State, WorkspaceRights};
 use store::{RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
 use tokio::sync::watch;
 
 use crate::RunDir;
+use crate::clean_up::{Unclean, clean_up};
 use crate::host::HostEnvironment;
 use crate::log_watch::LogWatch;
 use crate::place::Places;
@@ -30,6 +32,7 @@ pub(crate) struct Context {
     pub(crate) terraform: Versions,
     pub(crate) log_watch: LogWatch,
     pub(crate) places: Places,
+    pub(crate) unclean: Unclean,
 }
 
 impl Context {
@@ -50,6 +53,7 @@ impl Context {
             terraform: Versions::default(),
             log_watch: LogWatch::new(),
             places: Places::default(),
+            unclean: Unclean::default(),
         }
     }
 
@@ -86,7 +90,19 @@ impl Context {
         why: Option<String>,
         update: RunUpdate,
     ) -> Result<Run, RecordError> {
-        let creator = self.creator(run).await?;
+        self.record_with(run, event, by, why, update, self.creator(run).await?).await
+    }
+
+    /// The same for who knows what whoever queued the run may do, or that nothing depends on it.
+    pub(crate) async fn record_with(
+        &self,
+        run: &Run,
+        event: Event,
+        by: store::Actor,
+        why: Option<String>,
+        update: RunUpdate,
+        creator: WorkspaceRights,
+    ) -> Result<Run, RecordError> {
         let happened = RunEvent { run: run.id, event, creator, by, why, at: self.now(), update };
         let run = match run.state {
             State::Pending => self.record_of_pending(happened).await?,
@@ -100,17 +116,20 @@ impl Context {
     /// its end if nobody waits for it any more; what a death leaves behind, the next start removes.
     async fn record_of_pending(&self, happened: RunEvent) -> Result<Run, RecordError> {
         let (store, run_dir) = (self.store.clone(), RunDir::new(&self.data_dir, happened.run));
+        let unclean = self.unclean.clone();
         let recording = tokio::spawn(async move {
             let run = store.record(happened).await?;
             if run.state.is_final() && run.state.stage() == Stage::Pending {
-                let cleaned = run_dir.clean_up_in_background(BTreeSet::new()).await;
-                let _ = cleaned.inspect_err(
-                    |error| tracing::warn!(run = %run.id, %error, "can't clean up after the run"),
-                );
+                clean_up(&unclean, run_dir, run.id, BTreeSet::new()).await;
             }
             Ok(run)
         });
         recording.await.unwrap_or(Err(RecordError::Store(store::Error::Closed)))
+    }
+
+    /// Removes what must not outlive a run that is over.
+    pub(crate) async fn clean_up(&self, run: RunId, logs: BTreeSet<Stage>) {
+        clean_up(&self.unclean, RunDir::new(&self.data_dir, run), run, logs).await;
     }
 
     #[expect(clippy::unused_self, reason = "the clock belongs to the context, wherever it comes from")]

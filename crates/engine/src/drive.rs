@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use executor::{Delivery, Observation, Running};
 use lifecycle::id::RunId;
-use lifecycle::{Due, Event, Execution, Stage, due};
+use lifecycle::{Due, Event, Execution, Stage, WorkspaceRights, due};
 use store::{RecordError, Run, RunUpdate};
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::context::Context;
 use crate::run_files::StageError;
 use crate::stage::{self, Conclusion, Ended};
+use crate::trouble::{Past, Trouble, Verdict, pause_after, verdict};
 use crate::{RunDir, fault, log};
 
 /// How a run is driven.
@@ -41,21 +42,10 @@ pub(crate) struct Driver {
     mode: Mode,
     /// Somebody asks to look again.
     wake: Arc<Notify>,
-}
-
-/// Why a turn could not be finished. It is tried again, and whatever executes goes on meanwhile.
-#[derive(Debug, thiserror::Error)]
-enum Trouble {
-    #[error(transparent)]
-    Store(#[from] store::Error),
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    #[error(transparent)]
-    Executor(#[from] executor::Error),
-    #[error(transparent)]
-    Stage(#[from] StageError),
-    #[error("can't clean up after the run: {0}")]
-    CleanUp(std::io::Error),
+    /// What the run's execution was wished for when it was looked at last.
+    wish: Option<Execution>,
+    /// Since when an execution that runs on is told to end at once.
+    killed_at: Option<Instant>,
 }
 
 /// What comes after a turn.
@@ -71,42 +61,51 @@ enum Next {
 /// The least time between two turns of which the first failed.
 const LEAST_PAUSE: Duration = Duration::from_millis(250);
 
+/// How long an executor may leave a kill without an answer.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an execution may take to end that was told to end at once: the kernel has to take its processes apart.
+const KILL_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long an executor may take to end after its result is there: a disk that is full keeps it for two minutes.
+const SETTLE_PATIENCE: Duration = Duration::from_secs(180);
+
 /// How long an executor is given that is about to claim its execution.
 const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
-/// The longest pause before a failed turn is tried again. The driver is woken by everything that changes, and by the
-/// reconciler every few seconds.
-fn pause_after(failures: u32) -> Duration {
-    LEAST_PAUSE.saturating_mul(1 << failures.min(7)).min(Duration::from_secs(30))
-}
-
-/// Whether the execution was taken back before its first step.
-fn never_ran(ended: &Ended) -> bool {
-    matches!(ended, Ended::Finished(result) if result.steps.is_empty())
-}
-
 impl Driver {
     pub(crate) fn new(context: Arc<Context>, run: RunId, mode: Mode, wake: Arc<Notify>) -> Self {
-        Self { context, run, mode, wake }
+        Self { context, run, mode, wake, wish: None, killed_at: None }
     }
 
     /// Drives the run until it is over and cleaned up after.
     #[tracing::instrument(name = "run", parent = None, skip_all, fields(run = %self.run))]
-    pub(crate) async fn drive(self) {
-        let mut failures = 0;
+    pub(crate) async fn drive(mut self) {
+        let mut past = Past::default();
         loop {
             match self.turn().await {
-                Ok(Next::Again) => failures = 0,
+                Ok(Next::Again) => {}
                 Ok(Next::Wait) => {
-                    failures = 0;
+                    past = Past::default();
                     self.wake.notified().await;
                 }
                 Ok(Next::Over) => return,
-                // a full disk, a busy database: the run waits until it is better, and its terraform runs on
-                Err(error) => {
-                    let pause = pause_after(failures);
-                    failures = failures.saturating_add(1);
-                    tracing::error!(%error, ?pause, "can't go on with the run; trying again");
+                Err(trouble) => {
+                    let forced = self.wish == Some(Execution::ForceCanceling);
+                    let (failures, lasts) = past.failed(Instant::now().into_std());
+                    let pause = match verdict(&trouble, failures, lasts, forced) {
+                        Verdict::GiveUp if self.mode == Mode::Ordinary => {
+                            tracing::error!(error = %trouble, "the run can't go on, and ends");
+                            self.mode = Mode::LastResort { reason: trouble.to_string() };
+                            past = Past::default();
+                            continue;
+                        }
+                        // a full disk, a busy database: the run waits until it is better, and its terraform runs on
+                        Verdict::Again(pause) => pause,
+                        // there is no end without a record of it
+                        Verdict::GiveUp => pause_after(failures),
+                    };
+                    tracing::error!(error = %trouble, ?pause, "can't go on with the run; trying again");
                     // whoever wakes it may have caused the failure, and must not make it spin
                     sleep(LEAST_PAUSE).await;
                     tokio::select! {
@@ -118,18 +117,22 @@ impl Driver {
         }
     }
 
-    async fn turn(&self) -> Result<Next, Trouble> {
+    async fn turn(&mut self) -> Result<Next, Trouble> {
         fault::point(&self.context.data_dir, "run-actor");
         let run = self.context.store.run(self.run).await?;
-        match due(run.state, self.context.facts_now(&run).await?) {
+        let facts = match self.mode {
+            Mode::Ordinary => self.context.facts_now(&run).await?,
+            // nothing is applied any more that was not approved already
+            Mode::LastResort { .. } => run.facts.held_by(WorkspaceRights::NONE),
+        };
+        match due(run.state, facts) {
             // its workspace's actor lets it go
             None | Some(Due::Turn) => Ok(Next::Wait),
             Some(Due::AutoApply) => self.record(&run, Event::AutoApply, None, RunUpdate::default()).await,
             Some(Due::Execute(stage, wish)) => self.execute(&run, stage, wish).await,
             Some(Due::CleanUp) => {
                 let logs = run.logs.into_keys().collect();
-                let run_dir = RunDir::new(&self.context.data_dir, run.id);
-                run_dir.clean_up_in_background(logs).await.map_err(Trouble::CleanUp)?;
+                self.context.clean_up(run.id, logs).await;
                 Ok(Next::Over)
             }
         }
@@ -137,34 +140,80 @@ impl Driver {
 
     /// Sees that the stage's execution is as the run's state wants it, and concludes it when it is over.
     #[tracing::instrument(name = "stage", skip_all, fields(%stage))]
-    async fn execute(&self, run: &Run, stage: Stage, wish: Execution) -> Result<Next, Trouble> {
+    async fn execute(&mut self, run: &Run, stage: Stage, wish: Execution) -> Result<Next, Trouble> {
         let directory = RunDir::new(&self.context.data_dir, run.id).execution(stage);
-        let wish = match self.mode {
-            Mode::LastResort { .. } if stage != Stage::Apply => Execution::ForceCanceling,
-            _ => wish,
-        };
-        let ended = match self.context.executor.attach(&directory).await? {
-            Observation::NotStarted if wish == Execution::Running && self.mode == Mode::Ordinary => {
+        let last_resort = self.mode != Mode::Ordinary;
+        let wish = if last_resort && stage != Stage::Apply { Execution::ForceCanceling } else { wish };
+        self.wish = Some(wish);
+        let ended = match self.context.executor.attach(&directory).await {
+            Ok(Observation::NotStarted) if wish == Execution::Running && !last_resort => {
                 return self.launch(run, stage, &directory).await;
             }
             // a launch whose caller died may still be under way: from here on it can't start anything
-            Observation::NotStarted => {
-                self.revoke(&directory).await?;
+            Ok(Observation::NotStarted) => match self.revoke(&directory).await {
+                Ok(_) => return Ok(Next::Again),
+                Err(error) if last_resort => Ended::Unknown(error.to_string()),
+                Err(error) => return Err(error.into()),
+            },
+            Ok(Observation::Running(running)) => {
+                self.steer(&directory, &running, wish).await?;
                 return Ok(Next::Again);
             }
-            Observation::Running(running) => {
-                if self.deliver(&directory, &running, wish).await? == Delivery::Accepted {
-                    tokio::select! {
-                        over = self.context.executor.wait(&directory) => drop(over?),
-                        () = self.wake.notified() => {}
-                    }
+            Ok(Observation::Finished(result)) => Ended::Finished(result),
+            Ok(Observation::Lost(lost)) => Ended::Lost(lost),
+            Err(error) if last_resort => {
+                if wish == Execution::ForceCanceling {
+                    let destroyed = self.context.executor.destroy(&directory).await;
+                    let _ = destroyed.inspect_err(|error| tracing::error!(%error, "it can't be ended"));
                 }
-                return Ok(Next::Again);
+                Ended::Unknown(error.to_string())
             }
-            Observation::Finished(result) => Ended::Finished(result),
-            Observation::Lost(lost) => Ended::Lost(lost),
+            Err(error) => return Err(error.into()),
         };
+        self.killed_at = None;
         self.conclude(run, stage, &directory, &ended).await
+    }
+
+    /// Tells a running execution what is wanted of it, and waits until there is something new. One that does not end
+    /// although it must is ended without its help.
+    async fn steer(
+        &mut self,
+        directory: &Path,
+        running: &Running,
+        wish: Execution,
+    ) -> Result<(), executor::Error> {
+        let executor = self.context.executor.clone();
+        let forced = wish == Execution::ForceCanceling;
+        if !forced {
+            self.killed_at = None;
+        }
+        let killed_at = *self.killed_at.get_or_insert_with(Instant::now);
+        match self.deliver(directory, running, wish).await {
+            Ok(Delivery::Accepted) => {}
+            Ok(Delivery::NotRunning) => return Ok(()),
+            Err(error) if forced && killed_at.elapsed() >= ANSWER_PATIENCE => {
+                tracing::warn!(%error, "the executor does not take the kill, and is killed itself");
+                return executor.destroy(directory).await;
+            }
+            Err(error) => return Err(error),
+        }
+        let give_up_at = forced.then(|| killed_at + KILL_PATIENCE);
+        let gives_up = async {
+            match give_up_at {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            over = executor.wait(directory) => drop(over?),
+            () = self.wake.notified() => {}
+            () = gives_up => {
+                tracing::warn!("the executor has not ended although it was told to, and is killed itself");
+                executor.destroy(directory).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn launch(&self, run: &Run, stage: Stage, directory: &Path) -> Result<Next, Trouble> {
@@ -201,25 +250,55 @@ impl Driver {
     ) -> Result<Next, Trouble> {
         let context = &self.context;
         fault::point(&context.data_dir, "run-actor-conclude");
-        let workspace = context.store.workspace(run.workspace).await?;
         let conclude = async {
             match &self.mode {
                 // an apply that was never started has no end of its own that could decide
-                Mode::LastResort { reason } if stage != Stage::Apply || never_ran(ended) => {
+                Mode::LastResort { reason } if stage != Stage::Apply || ended.never_ran() => {
                     Ok(stage::failed(stage, format!("signalbox could not go on with this run: {reason}")))
                 }
-                _ => stage::conclude(context, run, &workspace, stage, ended).await,
+                _ => stage::conclude(context, run, stage, ended).await,
             }
         };
         // side by side, since all wait for the disk; when the end is recorded, no process of the execution is alive
-        let (conclusion, log, settled) =
-            tokio::join!(conclude, log::keep(context, run, stage), context.executor.settle(directory));
-        settled?;
+        let settle = self.unless_changed(run, self.settle(directory));
+        let (conclusion, log, settled) = tokio::join!(conclude, log::keep(context, run, stage), settle);
+        match settled? {
+            // somebody may not want to wait any longer
+            None => return Ok(Next::Again),
+            Some(Err(trouble)) if self.mode == Mode::Ordinary => return Err(trouble),
+            Some(_) => {}
+        }
         // a stage that could have written state is over only when that is kept
         let Conclusion { event, why, update } = conclusion?;
-        let log = log?;
+        let log = match log {
+            Err(StageError::NotNow(why)) if self.mode == Mode::Ordinary => {
+                return Err(StageError::NotNow(why).into());
+            }
+            // it stays where it is
+            Err(error) => {
+                tracing::error!(%error, "the log of the stage can't be kept");
+                None
+            }
+            Ok(log) => log,
+        };
         fault::point(&context.data_dir, "run-actor-record");
         self.record(run, event, why, RunUpdate { log, ..update }).await
+    }
+
+    /// Waits until the executor of an execution that is over is gone. It has nothing to do any more but to have its result
+    /// made durable.
+    async fn settle(&self, directory: &Path) -> Result<(), Trouble> {
+        let executor = &self.context.executor;
+        let forced = self.wish == Some(Execution::ForceCanceling);
+        let patience = if forced { KILL_PATIENCE } else { SETTLE_PATIENCE };
+        match tokio::time::timeout(patience, executor.settle(directory)).await {
+            Ok(settled) => Ok(settled?),
+            Err(_) if forced => Ok(executor.destroy(directory).await?),
+            Err(_) => {
+                Err(StageError::NotNow("its result is there, and its executor has not ended".to_owned())
+                    .into())
+            }
+        }
     }
 
     /// Records an event that happened by itself. A run that has moved meanwhile is simply looked at again.
@@ -230,7 +309,15 @@ impl Driver {
         why: Option<String>,
         update: RunUpdate,
     ) -> Result<Next, Trouble> {
-        match self.context.record(run, event, store::Actor::System, why, update).await {
+        let by = store::Actor::System;
+        let recorded = match self.mode {
+            Mode::Ordinary => self.context.record(run, event, by, why, update).await,
+            // what else would have to be read may be what is broken
+            Mode::LastResort { .. } => {
+                self.context.record_with(run, event, by, why, update, WorkspaceRights::NONE).await
+            }
+        };
+        match recorded {
             Ok(_) => Ok(Next::Again),
             Err(RecordError::Illegal(illegal)) if illegal.state != run.state => Ok(Next::Again),
             Err(error) => Err(error.into()),

@@ -36,6 +36,7 @@ mod log;
 mod log_watch;
 mod mask;
 mod place;
+mod promise;
 mod push;
 mod refusal;
 mod request;
@@ -48,6 +49,7 @@ mod state_keeper;
 mod supervise;
 mod sync_workspaces;
 mod terraform;
+mod trouble;
 mod variables;
 
 pub use act::RunAction;

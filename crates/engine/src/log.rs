@@ -97,7 +97,7 @@ async fn open_log_file(context: &Context, run: &Run, stage: Stage) -> Result<Opt
         // its name may have gone since the record was read
         Ok(Found::Nothing) => blob(&store.run(run.id).await?).await,
         Ok(Found::Other(_)) => Ok(None),
-        Err(error) => Err(store::Error::Blob { path, reason: error.to_string() }),
+        Err(error) => Err(store::Error::file(path, &error)),
     }
 }
 

@@ -21,14 +21,21 @@ pub(crate) enum StageError {
 }
 
 impl StageError {
-    pub(crate) fn file(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Self {
-        Self::NotNow(format!("can't {what} {}: {error}", path.display()))
+    /// What the operating system says of a file; whether it can pass is decided by [`files::can_pass`].
+    pub(crate) fn file(what: &str, path: &Path, error: &io::Error) -> Self {
+        let words = format!("can't {what} {}: {error}", path.display());
+        if files::can_pass(error) { Self::NotNow(words) } else { Self::Impossible(words) }
+    }
+
+    /// Work on another thread that broke off.
+    pub(crate) fn broken_off(error: &tokio::task::JoinError) -> Self {
+        Self::NotNow(error.to_string())
     }
 }
 
 impl From<store::Error> for StageError {
     fn from(error: store::Error) -> Self {
-        Self::NotNow(error.to_string())
+        if error.can_pass() { Self::NotNow(error.to_string()) } else { Self::Impossible(error.to_string()) }
     }
 }
 
@@ -37,15 +44,17 @@ impl From<store::Error> for StageError {
 /// It is not flushed to the disk, since every run would wait for that. What an apply needs after a power cut is among
 /// the files that the executor of the plan makes durable when it ends.
 pub(crate) fn write_private(path: &Path, content: &impl Serialize) -> Result<(), StageError> {
-    let write = || {
-        if let Some(parent) = path.parent() {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-        }
-        let mut new = Replacement::begin(path)?;
-        new.file().write_all(&serde_json::to_vec_pretty(content)?)?;
-        new.commit()
-    };
-    write().map_err(|error: io::Error| StageError::file("write", path, &error))
+    try_write_private(path, content).map_err(|error| StageError::file("write", path, &error))
+}
+
+/// [`write_private`] for who has other words for its failure.
+pub(crate) fn try_write_private(path: &Path, content: &impl Serialize) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    }
+    let mut new = Replacement::begin(path)?;
+    new.file().write_all(&serde_json::to_vec_pretty(content)?)?;
+    new.commit()
 }
 
 /// Opens a file that an earlier stage wrote; `None` if there is none.

@@ -13,7 +13,7 @@ use store::{Origin, Run, Settings, Source, Workspace};
 
 use crate::RunDir;
 use crate::context::Context;
-use crate::run_files::{StageError, read_json, write_private};
+use crate::run_files::{StageError, read_json, try_write_private};
 
 /// What of a workspace's settings everybody sees who may read the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,8 +71,7 @@ impl Context {
 pub(crate) async fn write(run_dir: RunDir, settings: Settings) -> Result<(), store::Error> {
     blocking(move || {
         let path = run_dir.settings();
-        write_private(&path, &settings)
-            .map_err(|error| store::Error::Blob { path, reason: error.to_string() })
+        try_write_private(&path, &settings).map_err(|error| store::Error::file(path, &error))
     })
     .await
 }
@@ -84,7 +83,7 @@ pub(crate) async fn make_durable(run_dir: RunDir) -> Result<(), store::Error> {
         let paths = [Some(path.as_path()), Some(run_dir.root()), run_dir.root().parent()];
         let open = paths.into_iter().flatten().map(File::open).collect::<Result<Vec<_>, _>>();
         let synced = open.and_then(|files| executor::sync_together(&files));
-        synced.map_err(|error| store::Error::Blob { path, reason: error.to_string() })
+        synced.map_err(|error| store::Error::file(path, &error))
     })
     .await
 }

@@ -40,8 +40,10 @@ pub(crate) enum Keeper {
 /// What was taken back.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// There was nothing, or nothing new.
+    /// There was nothing.
     Nothing,
+    /// A version that was there before this run.
+    Unchanged,
     /// A version that this run made, now or the last time.
     Version(StateVersionId),
     /// Something that is not where it belongs; in words, with the place where its bytes are.
@@ -57,7 +59,7 @@ impl Kept {
     /// What a person has to know about it.
     pub(crate) fn trouble(self) -> Option<String> {
         match self {
-            Self::Nothing | Self::Version(_) => None,
+            Self::Nothing | Self::Unchanged | Self::Version(_) => None,
             Self::Trouble(words) => Some(words),
         }
     }
@@ -124,12 +126,8 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
         Err(ReadError::Io(error)) => return Err(StageError::file("read", path, &error)),
     };
     if bytes.is_empty() {
-        // terraform creates the file before it has anything to write, and may be killed in between; when the
-        // disk is full, it prints the state to its log instead
-        return Ok(Kept::Trouble(format!(
-            "terraform left an empty {name}: what it may have made since the current state is in no state; look for \
-             it in the log of the apply"
-        )));
+        // terraform creates the file before it has anything to write, and may be killed in between
+        return Ok(Kept::Nothing);
     }
     let meta = StateMeta::parse(&bytes);
     let blob = context.store.blobs().put_bytes(bytes).await?;
@@ -148,7 +146,7 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
     };
     let of = |version: StateVersion| match version.run {
         Some(by) if by == run.id => Kept::Version(version.id),
-        _ => Kept::Nothing,
+        _ => Kept::Unchanged,
     };
     // it may be a version that is not the current one any more, or was not before this run
     if let Some(known) = context.store.state_version_with(run.workspace, blob.digest).await? {
@@ -169,7 +167,10 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
         Err(AddStateError::Conflict(conflict)) => {
             Ok(Kept::Trouble(format!("{name} was not taken as a new state version: {conflict}; {kept_as}")))
         }
-        Err(AddStateError::Store(error)) => Err(error.into()),
+        Err(AddStateError::Store(error)) if error.can_pass() => Err(error.into()),
+        Err(AddStateError::Store(error)) => Ok(Kept::Trouble(format!(
+            "{name} could not be recorded as a new state version: {error}; {kept_as}"
+        ))),
     }
 }
 

@@ -83,6 +83,24 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it can pass by itself, so that asking again may work. What can't is not tried again: whoever asked has to
+    /// come to an end without the answer.
+    pub fn can_pass(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => files::can_pass(source),
+            // why a program could not be started is known in words alone; a process that does not end, or does not answer,
+            // may do so later
+            Self::Launch { .. }
+            | Self::Control { .. }
+            | Self::Leftovers { .. }
+            | Self::HeldElsewhere { .. } => true,
+            Self::InvalidSpec { .. }
+            | Self::RelativePath { .. }
+            | Self::Damaged { .. }
+            | Self::UnknownFormat { .. } => false,
+        }
+    }
+
     pub(crate) fn io(what: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |source| Self::Io { what, path, source }

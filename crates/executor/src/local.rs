@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Interest};
@@ -28,6 +28,10 @@ const LAUNCH_PATIENCE: Duration = Duration::from_secs(30);
 /// Between the claim and the control socket an executor cannot be asked yet.
 const CONNECT_ATTEMPTS: u32 = 40;
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a killed executor may take to be gone.
+const DEATH_PATIENCE: Duration = Duration::from_secs(5);
+const DEATH_PAUSE: Duration = Duration::from_millis(5);
 
 /// Starts executors as processes of this machine.
 #[derive(Clone, Debug)]
@@ -191,6 +195,13 @@ impl Executor for LocalExecutor {
         Box::pin(self.ask(directory, Request::Kill))
     }
 
+    fn destroy<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let directory = Directory::new(directory)?;
+            blocking(move || destroy(&directory)).await
+        })
+    }
+
     fn revoke<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<bool, Error>> {
         Box::pin(async move {
             let directory = Directory::new(directory)?;
@@ -241,6 +252,20 @@ fn sync_all(directories: &[PathBuf]) -> Result<(), Error> {
     directories
         .iter()
         .try_for_each(|path| files::sync_directory(path).map_err(Error::io("make durable", path)))
+}
+
+/// Kills the executor. What it left is killed by whoever looks at the directory next, which is done here.
+fn destroy(directory: &Directory) -> Result<(), Error> {
+    if let Some(claim) = read_versioned::<Claim>(&directory.claim())?
+        && claim.is_of_this_boot()?
+    {
+        claim.executor.kill();
+        let started = Instant::now();
+        while claim.executor.is_alive() && started.elapsed() < DEATH_PATIENCE {
+            std::thread::sleep(DEATH_PAUSE);
+        }
+    }
+    observe(directory).map(drop)
 }
 
 async fn look(directory: &Directory) -> Result<Seen, Error> {

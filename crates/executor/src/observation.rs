@@ -94,6 +94,10 @@ pub trait Executor: Send + Sync {
     /// Kills everything that the execution runs, at once. Files are salvaged and a result is written all the same.
     fn kill<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<Delivery, Error>>;
 
+    /// Ends the execution without the help of its executor, for one that does not answer or does not end: kills that, and
+    /// what it left. What comes of it says [`attach`](Self::attach).
+    fn destroy<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<(), Error>>;
+
     /// Sees that an execution which was never claimed can't be started any more: it is over then, as one that was
     /// interrupted before its first step. False: it was claimed; observe it.
     ///

@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -63,20 +63,47 @@ impl DataDir {
     }
 }
 
+/// How long a daemon that is there may take to stop: it may have been told so just now.
+const WHILE_IT_STOPS: Duration = Duration::from_secs(1);
+
+/// How long the lock may outlive its holder. A child that the holder was about to start has the lock, as it has all open
+/// files, from the moment at which it is made to that at which its program starts, which is short after; and it lives on
+/// when the holder is killed in between.
+const WHILE_NOBODY_IS_LEFT: Duration = Duration::from_secs(10);
+
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// Who says in the file that it has the lock.
+fn holder(file: &mut File) -> Option<u32> {
+    let mut holder = String::new();
+    file.rewind().ok()?;
+    file.read_to_string(&mut holder).ok()?;
+    holder.trim().parse().ok()
+}
+
+fn is_alive(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
+}
+
 fn lock(dir: &Path) -> Result<File, Error> {
     let path = dir.join("lock");
     let unusable = |error: &std::io::Error| Error::data_dir(&path, error);
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).read(true).write(true).mode(0o600);
     let mut file = options.open(&path).map_err(|error| unusable(&error))?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => {
-            let mut holder = String::new();
-            let pid = file.read_to_string(&mut holder).ok().and_then(|_| holder.trim().parse().ok());
-            return Err(Error::DataDirInUse { path: dir.to_owned(), pid });
+    let started = Instant::now();
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(unusable(&error.into())),
         }
-        Err(error) => return Err(unusable(&error.into())),
+        let holder = holder(&mut file);
+        let patience = if holder.is_some_and(is_alive) { WHILE_IT_STOPS } else { WHILE_NOBODY_IS_LEFT };
+        if started.elapsed() >= patience {
+            return Err(Error::DataDirInUse { path: dir.to_owned(), pid: holder });
+        }
+        std::thread::sleep(LOCK_PAUSE);
     }
     let write = |file: &mut File| {
         file.set_len(0)?;

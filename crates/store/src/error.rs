@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use files::Failure;
 use lifecycle::Illegal;
 use lifecycle::id::RunId;
 
@@ -29,7 +30,7 @@ pub enum Error {
         /// What could not be used.
         path: PathBuf,
         /// In the words of the operating system.
-        reason: String,
+        reason: Failure,
     },
     /// The data were written by a newer release.
     #[error("the data in {} were written by a newer release (migration {migration}): use that release", path.display())]
@@ -67,13 +68,13 @@ pub enum Error {
     /// What was asked for contradicts other records.
     #[error("{0}")]
     Refused(String),
-    /// A blob can't be written or read.
+    /// A file of ours can't be written or read.
     #[error("{}: {reason}", path.display())]
     Blob {
         /// The file.
         path: PathBuf,
         /// In the words of the operating system.
-        reason: String,
+        reason: Failure,
     },
     /// The bytes of a blob are not those that were put there.
     #[error("{}: the content does not match its name: the file was damaged", path.display())]
@@ -110,6 +111,34 @@ pub enum DatabaseFailure {
 }
 
 impl Error {
+    /// Whether it can pass by itself, so that the same thing may work later. What can't is not tried again: it has to come
+    /// to an end, with these words.
+    pub const fn can_pass(&self) -> bool {
+        match self {
+            Self::DataDirInUse { .. } | Self::Closed => true,
+            Self::DataDir { reason, .. } | Self::Blob { reason, .. } => reason.can_pass(),
+            Self::Database { kind, .. } => match kind {
+                DatabaseFailure::Full
+                | DatabaseFailure::Busy
+                | DatabaseFailure::ReadOnly
+                | DatabaseFailure::Io => true,
+                DatabaseFailure::Corrupt | DatabaseFailure::Other => false,
+            },
+            Self::NewerRelease { .. }
+            | Self::Damaged { .. }
+            | Self::NotFound(_)
+            | Self::WorkspaceRemoved(_)
+            | Self::Exists(_)
+            | Self::Refused(_)
+            | Self::BlobDamaged { .. } => false,
+        }
+    }
+
+    /// What the operating system says of a file.
+    pub fn file(path: impl Into<PathBuf>, reason: &std::io::Error) -> Self {
+        Self::Blob { path: path.into(), reason: reason.into() }
+    }
+
     pub(crate) fn not_found(id: impl std::fmt::Display) -> Self {
         Self::NotFound(id.to_string())
     }
@@ -119,11 +148,11 @@ impl Error {
     }
 
     pub(crate) fn data_dir(path: &Path, reason: &std::io::Error) -> Self {
-        Self::DataDir { path: path.to_owned(), reason: reason.to_string() }
+        Self::DataDir { path: path.to_owned(), reason: reason.into() }
     }
 
     pub(crate) fn blob(path: &Path, reason: &std::io::Error) -> Self {
-        Self::Blob { path: path.to_owned(), reason: reason.to_string() }
+        Self::file(path, reason)
     }
 }
 
@@ -163,6 +192,17 @@ pub enum RecordError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] Error),
+}
+
+impl RecordError {
+    /// See [`Error::can_pass`]. What is illegal now, or has to wait, is no failure.
+    pub const fn can_pass(&self) -> bool {
+        match self {
+            Self::Illegal(_) => false,
+            Self::NotItsTurn(_) => true,
+            Self::Store(error) => error.can_pass(),
+        }
+    }
 }
 
 /// Why a workspace was not locked or unlocked.

@@ -10,10 +10,11 @@ use store::Change;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, oneshot, watch};
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::STOP_GRACE;
 use super::workspace::{Workspace, WorkspaceArguments, WorkspaceMessage};
-use crate::clean_up::clean_up_after_final_runs;
+use crate::clean_up::{clean_up_after_final_runs, clean_up_again};
 use crate::context::Context;
 use crate::fault;
 use crate::supervise::{Children, Exhausted, Policy, Restart};
@@ -34,6 +35,8 @@ pub(crate) struct WorkspacesState {
     slots: Arc<watch::Sender<Slots>>,
     /// The configuration has changed, and the workspaces are not in line with it yet.
     sync_due: bool,
+    /// When it was last tried to remove what could not be removed.
+    cleaned_up_at: Instant,
     /// Brings the messages of [`listen`] and [`watch_configuration`].
     listeners: [AbortHandle; 2],
 }
@@ -81,6 +84,9 @@ const POLICY: Policy = Policy {
 
 const RECONCILE_EVERY: Duration = Duration::from_secs(2);
 
+/// How often it is tried to remove what could not be removed.
+const CLEAN_UP_EVERY: Duration = Duration::from_secs(5 * 60);
+
 impl Actor for Workspaces {
     type Msg = WorkspacesMessage;
     type State = WorkspacesState;
@@ -103,7 +109,8 @@ impl Actor for Workspaces {
             let (context, supervisor) = (of_workspaces.clone(), myself.clone());
             (Workspace, WorkspaceArguments { context, workspace: *workspace, supervisor })
         });
-        Ok(WorkspacesState { context, children, asked: HashMap::new(), slots, sync_due: true, listeners })
+        let (asked, cleaned_up_at) = (HashMap::new(), Instant::now());
+        Ok(WorkspacesState { context, children, asked, slots, sync_due: true, cleaned_up_at, listeners })
     }
 
     async fn post_start(
@@ -199,6 +206,12 @@ impl WorkspacesState {
             self.sync().await;
         }
         self.wake_all(myself).await?;
+        if self.cleaned_up_at.elapsed() >= CLEAN_UP_EVERY {
+            self.cleaned_up_at = Instant::now();
+            if !self.context.unclean.is_empty() {
+                tokio::spawn(clean_up_again(self.context.clone()));
+            }
+        }
         myself.send_after(RECONCILE_EVERY, || WorkspacesMessage::Reconcile);
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::run_files::{StageError, read_json};
 use crate::state_keeper::Keeper;
 use crate::terraform::preamble;
-use crate::{RunDir, reserve, state_keeper};
+use crate::{RunDir, promise, reserve, state_keeper};
 
 pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
@@ -43,23 +43,54 @@ fn takes_variables(terraform_version: &str) -> bool {
     matches!((parts.next(), parts.next()), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (1, 10))
 }
 
-/// Never [`StageError::Impossible`]: what the executor says of its end decides, and what terraform left is looked for
-/// where the executor made it durable. Nothing that lies beside them in the run's directory can change that.
+/// What the executor says of its end decides, and what terraform left is looked for where the executor made it durable.
+/// Nothing that lies beside them in the run's directory can change that.
 pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Result<Conclusion, StageError> {
-    let run_dir = RunDir::new(&context.data_dir, run.id);
-    let kept = state_keeper::take_back(context, run, &keeper(&run_dir)?, ended.salvaged()).await?;
-    if kept.is_trouble() {
-        run_dir.keep_work().map_err(|error| StageError::file("write to", run_dir.root(), &error))?;
-        // the next run would plan on a state that does not know what this one made, and make it again
-        let reason = format!("the state that {} left is not where it belongs: see its error", run.id);
-        let lock = Lock { by: Lock::DAEMON.to_owned(), reason, at: context.now() };
-        context.store.lock_out(run.workspace, lock).await?;
+    if let Ended::Unknown(why) = ended {
+        return Err(StageError::Impossible(why.clone()));
     }
+    let run_dir = RunDir::new(&context.data_dir, run.id);
+    let keeper = keeper(&run_dir)?;
+    let kept = state_keeper::take_back(context, run, &keeper, ended.salvaged()).await?;
+    let kept = if keeper == Keeper::Daemon { promise::check(context, run, ended, kept).await? } else { kept };
+    if kept.is_trouble() {
+        take_out_of_service(context, run, &run_dir).await?;
+    }
+    Ok(conclusion(run, ended, kept.trouble()))
+}
+
+/// The conclusion when what the apply left can't be taken back: it stays where it is, and nothing is planned on a state
+/// that does not know of it.
+pub(super) async fn give_up(
+    context: &Context,
+    run: &Run,
+    ended: &Ended,
+    why: &str,
+) -> Result<Conclusion, StageError> {
+    let run_dir = RunDir::new(&context.data_dir, run.id);
+    take_out_of_service(context, run, &run_dir).await?;
+    let words = format!(
+        "what the apply left could not be taken back ({why}): it stays in {}; bring the state with signalbox state push, \
+         then unlock the workspace",
+        run_dir.work().display()
+    );
+    Ok(conclusion(run, ended, Some(words)))
+}
+
+fn conclusion(run: &Run, ended: &Ended, trouble: Option<String>) -> Conclusion {
     let outcome = if ended.failure().is_none() { ApplyOutcome::Succeeded } else { ApplyOutcome::Failed };
-    let words: Vec<String> = ended.reason(run).into_iter().chain(kept.trouble()).collect();
+    let words: Vec<String> = ended.reason(run).into_iter().chain(trouble).collect();
     let why = (!words.is_empty()).then(|| words.join("; "));
     let update = RunUpdate { error: why.clone(), ..RunUpdate::default() };
-    Ok(Conclusion { event: Event::ApplyEnded(outcome), why, update })
+    Conclusion { event: Event::ApplyEnded(outcome), why, update }
+}
+
+/// The next run would plan on a state that does not know what this one made, and make it again.
+async fn take_out_of_service(context: &Context, run: &Run, run_dir: &RunDir) -> Result<(), StageError> {
+    run_dir.keep_work().map_err(|error| StageError::file("write to", run_dir.root(), &error))?;
+    let reason = format!("the state that {} left is not where it belongs: see its error", run.id);
+    let lock = Lock { by: Lock::DAEMON.to_owned(), reason, at: context.now() };
+    Ok(context.store.lock_out(run.workspace, lock).await?)
 }
 
 fn keeper(run_dir: &RunDir) -> Result<Keeper, StageError> {

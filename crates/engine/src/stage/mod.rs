@@ -28,6 +28,8 @@ pub(crate) enum Ended {
     Finished(Box<ExecutionResult>),
     /// Its executor died without one.
     Lost(Lost),
+    /// Nothing can be said of it, for this reason.
+    Unknown(String),
 }
 
 impl Ended {
@@ -43,16 +45,22 @@ impl Ended {
         }
     }
 
+    /// Whether it was taken back before its first step.
+    pub(crate) fn never_ran(&self) -> bool {
+        matches!(self, Self::Finished(result) if result.steps.is_empty())
+    }
+
     /// The files that may hold a state, as they were when nothing was alive any more. Empty if nothing ever ran.
     fn salvaged(&self) -> &[Salvaged] {
         match self {
             Self::Finished(result) => &result.salvaged,
             Self::Lost(lost) => &lost.salvaged,
+            Self::Unknown(_) => &[],
         }
     }
 
     /// Why it did not succeed, in words; `None` if it did.
-    fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         match self {
             Self::Finished(result) => match &result.outcome {
                 Outcome::Succeeded => None,
@@ -61,6 +69,7 @@ impl Ended {
                 Outcome::Interrupted => Some("it was interrupted".to_owned()),
             },
             Self::Lost(lost) => Some(lost.reason.clone()),
+            Self::Unknown(why) => Some(format!("it is not known how it ended: {why}")),
         }
     }
 }
@@ -95,15 +104,17 @@ pub(crate) async fn prepare(
 pub(crate) async fn conclude(
     context: &Context,
     run: &Run,
-    workspace: &Workspace,
     stage: Stage,
     ended: &Ended,
 ) -> Result<Conclusion, StageError> {
     let concluded = match stage {
-        Stage::Plan => plan::conclude(context, run, workspace, ended).await,
+        Stage::Plan => plan::conclude(context, run, ended).await,
         Stage::PolicyCheck => policy_check::conclude(context, run, ended).await,
         // it is over only when what it left was looked for
-        Stage::Apply => return apply::conclude(context, run, ended).await,
+        Stage::Apply => match apply::conclude(context, run, ended).await {
+            Err(StageError::Impossible(why)) => return apply::give_up(context, run, ended, &why).await,
+            other => other,
+        },
         Stage::Pending => Err(StageError::Impossible("a pending run executes nothing".to_owned())),
     };
     match concluded {

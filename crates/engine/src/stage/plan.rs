@@ -176,12 +176,8 @@ fn plan_options(run: &Run) -> Vec<String> {
     arguments
 }
 
-pub(super) async fn conclude(
-    context: &Context,
-    run: &Run,
-    workspace: &Workspace,
-    ended: &Ended,
-) -> Result<Conclusion, StageError> {
+pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Result<Conclusion, StageError> {
+    let workspace = &context.store.workspace(run.workspace).await?;
     let run_dir = RunDir::new(&context.data_dir, run.id);
     let made = match ended {
         Ended::Finished(result) if result.outcome == Outcome::Succeeded => Some(result),
@@ -274,7 +270,7 @@ async fn read_plan(context: &Context, run_dir: &RunDir) -> Result<Plan, StageErr
     });
     let (plan, json) =
         try_join(blobs.adopt_file(run_dir.plan()), blobs.adopt_file(run_dir.plan_json())).await?;
-    let file = read.await.map_err(|error| StageError::NotNow(error.to_string()))??;
+    let file = read.await.map_err(|error| StageError::broken_off(&error))??;
     Ok(Plan { file, digest: plan.digest, json: json.digest })
 }
 
@@ -283,9 +279,7 @@ async fn make_durable(run_dir: &RunDir) -> Result<(), StageError> {
     let run_dir = run_dir.clone();
     let flush = move || {
         let runs = run_dir.root().parent().map(Path::to_owned);
-        let cannot = |error: std::io::Error| {
-            StageError::NotNow(format!("can't make the files of the run durable: {error}"))
-        };
+        let cannot = |error: std::io::Error| StageError::file("make durable", run_dir.root(), &error);
         // the claim of the apply will lie in it: its name is flushed with those of the run's other files, so that the
         // launch has no name to flush
         let apply = run_dir.execution(Stage::Apply);
@@ -300,7 +294,7 @@ async fn make_durable(run_dir: &RunDir) -> Result<(), StageError> {
         }
         executor::sync_together(&files).map_err(cannot)
     };
-    tokio::task::spawn_blocking(flush).await.map_err(|error| StageError::NotNow(error.to_string()))?
+    tokio::task::spawn_blocking(flush).await.map_err(|error| StageError::broken_off(&error))?
 }
 
 /// Keeps what was taken, for the record. Its id follows from the run's, so that doing it again changes nothing.

@@ -24,3 +24,4 @@ mod rows_of_any_stage;
 mod rows_plan;
 mod rows_policy;
 mod support;
+mod trouble;

@@ -226,6 +226,9 @@ impl Scripted {
             Some(Sprung::Fail) => {
                 Err(Error::Control { directory: directory.to_owned(), why: "as scripted".to_owned() })
             }
+            Some(Sprung::FailForGood) => {
+                Err(Error::Damaged { path: directory.join("claim.json"), why: "as scripted".to_owned() })
+            }
             // without the message and the backtrace, which nobody wants to see
             Some(Sprung::Panic) => std::panic::resume_unwind(Box::new(format!("a fault at {point:?}"))),
             Some(Sprung::First(act)) => {
@@ -311,6 +314,19 @@ impl Inner {
         Launched::Now
     }
 
+    fn destroy(&mut self, directory: &Path) {
+        let execution = self.execution(directory);
+        let (true, Some(spec)) = (execution.is_running(), &execution.spec) else { return };
+        let salvaged = script::salvaged(spec);
+        execution.phase = Phase::Over(Observation::Lost(Lost {
+            reason: "the executor was destroyed".to_owned(),
+            step: None,
+            interrupted: true,
+            swept: 1,
+            salvaged,
+        }));
+    }
+
     fn finish(&mut self, directory: &Path, how: &How) {
         let execution = self.execution(directory);
         let (Phase::Running, Some(spec), Some(script)) =
@@ -384,7 +400,7 @@ impl Executor for Scripted {
                 match execution.script.as_ref().map(|script| script.interrupted) {
                     Some(Interrupted::Ends) => inner.finish(directory, &How::Stopped { killed: false }),
                     Some(Interrupted::Finishes) => inner.finish(directory, &How::AsScripted),
-                    Some(Interrupted::Ignores) | None => {}
+                    Some(Interrupted::Ignores | Interrupted::Survives) | None => {}
                 }
             }
             self.pass(Point::Interrupted, directory).await?;
@@ -402,10 +418,22 @@ impl Executor for Scripted {
                     return Ok(Delivery::NotRunning);
                 }
                 execution.kills += 1;
-                inner.finish(directory, &How::Stopped { killed: true });
+                let survives = |script: &Script| script.interrupted == Interrupted::Survives;
+                if !execution.script.as_ref().is_some_and(survives) {
+                    inner.finish(directory, &How::Stopped { killed: true });
+                }
             }
             self.pass(Point::Killed, directory).await?;
             Ok(Delivery::Accepted)
+        })
+    }
+
+    fn destroy<'a>(&'a self, directory: &'a Path) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            self.pass(Point::Destroy, directory).await?;
+            self.inner().destroy(directory);
+            self.changed.send_replace(());
+            Ok(())
         })
     }
 

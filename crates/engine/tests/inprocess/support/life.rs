@@ -270,6 +270,11 @@ impl Life {
 
     /// Moves the clock, in steps, in each of which everything is done that can be.
     pub fn advance(&self, time: Duration) {
+        self.advance_by(STEP, time);
+    }
+
+    /// Moves the clock in steps of this length.
+    pub fn advance_by(&self, step: Duration, time: Duration) {
         self.wait("time passes", async {
             let end = tokio::time::Instant::now() + time;
             self.settled().await;
@@ -278,7 +283,7 @@ impl Life {
                 if left.is_zero() {
                     return;
                 }
-                tokio::time::advance(left.min(STEP)).await;
+                tokio::time::advance(left.min(step)).await;
                 self.settled().await;
             }
         });

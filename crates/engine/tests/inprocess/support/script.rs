@@ -48,6 +48,8 @@ pub enum Interrupted {
     Finishes,
     /// It goes on, until it is killed.
     Ignores,
+    /// It goes on, also when it is killed.
+    Survives,
 }
 
 impl Script {
@@ -63,6 +65,11 @@ impl Script {
     /// It goes well when a test says so, whatever anybody else says.
     pub fn stubborn() -> Self {
         Self { interrupted: Interrupted::Ignores, ..Self::gated() }
+    }
+
+    /// It does not even end when it is killed.
+    pub fn immortal() -> Self {
+        Self { interrupted: Interrupted::Survives, ..Self::gated() }
     }
 
     /// It comes to its own good end although it is interrupted.

@@ -26,6 +26,7 @@ pub enum Point {
     Kill,
     /// The kill is delivered, and that is not said yet.
     Killed,
+    Destroy,
 }
 
 /// What happens there.
@@ -33,8 +34,10 @@ pub enum Point {
 pub enum Action {
     /// The call never goes on.
     Hold,
-    /// It fails, this many times.
+    /// It fails, this many times, with an error that can pass.
     Fail(u32),
+    /// It fails, every time, with an error that can't pass.
+    FailForGood,
     /// It panics in the caller, this many times.
     Panic(u32),
     /// Something else happens first, once.
@@ -46,6 +49,7 @@ impl fmt::Debug for Action {
         match self {
             Self::Hold => f.write_str("Hold"),
             Self::Fail(times) => write!(f, "Fail({times})"),
+            Self::FailForGood => f.write_str("FailForGood"),
             Self::Panic(times) => write!(f, "Panic({times})"),
             Self::First(_) => f.write_str("First"),
         }
@@ -64,6 +68,7 @@ pub struct Trap {
 pub enum Sprung {
     Hold,
     Fail,
+    FailForGood,
     Panic,
     First(Arc<dyn Fn(&Scripted) + Send + Sync>),
 }
@@ -77,6 +82,7 @@ impl Trap {
                 *times = times.saturating_sub(1);
                 (Sprung::Fail, *times == 0)
             }
+            Action::FailForGood => (Sprung::FailForGood, false),
             Action::Panic(times) => {
                 *times = times.saturating_sub(1);
                 (Sprung::Panic, *times == 0)
