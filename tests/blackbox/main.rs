@@ -10,6 +10,7 @@ mod chaos;
 mod command_line;
 mod configuration;
 mod crash;
+mod ends;
 mod faults;
 mod logs;
 mod permissions;

@@ -46,6 +46,10 @@ impl Executor for Endless {
     fn kill<'a>(&'a self, _: &'a Path) -> BoxFuture<'a, Result<Delivery, Error>> {
         Box::pin(async { Ok(Delivery::Accepted) })
     }
+    fn destroy<'a>(&'a self, _: &'a Path) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async { Ok(()) })
+    }
+
     fn revoke<'a>(&'a self, _: &'a Path) -> BoxFuture<'a, Result<bool, Error>> {
         Box::pin(async { Ok(false) })
     }

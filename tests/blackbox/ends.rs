@@ -1,0 +1,118 @@
+//! Ends that are not as they should be: each run comes to one, it says what is known, and nothing that was made is forgotten.
+
+use client::RunAction;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Setup, World, auto_apply, processes, terraform, wait_for};
+
+/// A resource whose provisioner does this, after another was made.
+fn meddler(command: &str) -> String {
+    format!(
+        r#"
+resource "terraform_data" "first" {{
+  input = "made"
+}}
+
+resource "terraform_data" "meddler" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{command}"
+  }}
+}}
+"#
+    )
+}
+
+async fn force_cancel(world: &World, run: &client::Run) {
+    wait_for("the force-cancel is accepted", async || {
+        world.act("admin", run, RunAction::ForceCancel).await.ok()
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_apply_whose_state_was_removed_says_so_and_its_workspace_is_out_of_service() {
+    let gone = [
+        "rm -f terraform.tfstate*",
+        "mv terraform.tfstate elsewhere",
+        ": > terraform.tfstate; rm terraform.tfstate; touch terraform.tfstate",
+    ];
+    for command in gone {
+        for end in ["", "; exit 3"] {
+            let world = Setup::new().workspace("net", &meddler(&format!("{command}{end}"))).start();
+            let run = world.queue_as("operator", "net", auto_apply()).await;
+            let next = world.queue_as("operator", "net", auto_apply()).await;
+            // the exit status decides, and not what is found
+            let run = world.reaches(&run, if end.is_empty() { "Applied" } else { "Apply Errored" }).await;
+            let words = run.error().unwrap_or_default();
+            let kept = world.data_dir().join("runs").join(&run.id).join("work");
+            assert!(
+                words.contains("no state") && words.contains("terraform_data.first"),
+                "{command}: {words}"
+            );
+            assert!(words.contains(&*kept.to_string_lossy()), "{words}");
+            wait_for("what is left is kept", async || kept.join("main.tf").exists().then_some(())).await;
+            assert!(world.workspace("net").await.locked, "{command}");
+            assert_eq!(world.run(&next).await.state_name(), "Pending", "it would make everything again");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_state_that_was_given_and_is_gone_is_missed_also_by_an_apply_that_changed_nothing() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&run, "Applied").await;
+    std::fs::write(
+        world.source("net").join("more.tf"),
+        "resource \"terraform_data\" \"more\" {\n  provisioner \"local-exec\" {\n    command = \"rm terraform.tfstate; exit 1\"\n  }\n}\n",
+    )
+    .unwrap();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    let run = world.reaches(&run, "Apply Errored").await;
+    assert!(run.error().unwrap().contains("the state that terraform was given is gone"), "{:?}", run.error());
+    assert!(world.workspace("net").await.locked);
+    // what was current is current
+    assert_eq!(world.resources("net").await, ["terraform_data.thing"]);
+}
+
+#[tokio::test]
+async fn a_terraform_that_is_killed_before_it_does_anything_leaves_no_doubt() {
+    let script = "case \" $* \" in *\" apply \"*) kill -9 $$;; esac";
+    let world = Setup::new().workspace_with_script("net", terraform::SIMPLE, script).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    let run = world.reaches(&run, "Apply Errored").await;
+    let words = run.error().unwrap_or_default();
+    assert!(
+        words.starts_with("terraform apply was killed by signal 9") && !words.contains("state"),
+        "{words}"
+    );
+    assert!(!world.workspace("net").await.locked, "nothing was made");
+}
+
+#[tokio::test]
+async fn a_terraform_that_is_killed_at_work_says_at_what() {
+    let world = Setup::new().workspace("net", &meddler("rm -f terraform.tfstate; kill -9 $PPID")).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    let run = world.reaches(&run, "Apply Errored").await;
+    let words = run.error().unwrap_or_default();
+    assert!(words.contains("terraform left no state") && words.contains("terraform_data.meddler"), "{words}");
+    assert!(!words.contains("look for it in the log"), "nothing was printed there: {words}");
+    assert!(world.workspace("net").await.locked);
+}
+
+#[tokio::test]
+async fn a_force_cancel_ends_a_run_whose_executor_does_not_answer() {
+    let (world, run, _gate) = Setup::new().server("cancel_grace = \"1h\"").applying().await;
+    let executors = processes::with_command(world.path(), "executor");
+    let executor =
+        executors.iter().find(|process| process.directory.ends_with("apply")).expect("an executor");
+    kill_process(Pid::from_raw(executor.pid.cast_signed()).unwrap(), Signal::STOP).unwrap();
+    world.cancel(&run).await;
+    force_cancel(&world, &run).await;
+    let run = world.reaches(&run, "Canceled").await;
+    assert!(run.error().is_some_and(|error| error.contains("it was killed or crashed")), "{:?}", run.error());
+    world.assert_nothing_is_left();
+    // the resource that was made before is not forgotten
+    assert_eq!(world.resources("net").await, ["terraform_data.first"]);
+}
