@@ -6,10 +6,18 @@
 server {
   listen              = "127.0.0.1:8080" # IP address and port
   data_dir            = "./data"         # runs, logs, states; relative paths start at this file's directory
-  max_concurrent_runs = 4                # stages of terraform at once, 1 to 1000
+  max_concurrent_runs = 4                # plans and applies at once, 1 to 1000
   terraform           = "terraform"      # name or path of the binary; a workspace may have its own
   cancel_grace        = "2m"             # from the interrupt of a cancel to the kill of what is still alive
   force_cancel_after  = "10s"            # from a cancel to the moment when a force-cancel is allowed
+
+  # What waits for others has places of its own, so that no apply waits behind it.
+  max_concurrent_fetches       = 4 # configurations that are fetched at once
+  max_concurrent_policy_checks = 4
+
+  # Nothing waits for ever: a command that takes longer is interrupted, and after `cancel_grace` killed.
+  plan_time_limit  = "2h" # init and plan, each
+  apply_time_limit = "24h"
 
   # The address under which clients reach the daemon, if it is not http:// and `listen`: behind a proxy, for example.
   #public_url = "https://signalbox.example.com"

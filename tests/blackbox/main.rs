@@ -20,5 +20,6 @@ mod queue;
 mod sentinel;
 mod sentinel_cli;
 mod state;
+mod strangers;
 mod support;
 mod transitions;

@@ -102,13 +102,15 @@ fn rank(run: Entry, next: &HashSet<RunId>) -> Rank {
 mod tests {
     use lifecycle::Execution;
 
+    use lifecycle::queue::Fetch;
+
     use super::*;
 
     fn run(n: u8, workspace: u8, state: State) -> Waiting {
         Waiting {
             seq: i64::from(n),
             workspace: WorkspaceId::from_entropy([workspace; 16]),
-            entry: Entry { run: RunId::from_entropy([n; 16]), state, plan_only: false },
+            entry: Entry { run: RunId::from_entropy([n; 16]), state, plan_only: false, fetch: Fetch::None },
         }
     }
 

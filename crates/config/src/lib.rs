@@ -22,6 +22,10 @@
 //! | `server` | `listen` | IP address and port | `"127.0.0.1:8080"` |
 //! | | `data_dir` | path | `"./data"` |
 //! | | `max_concurrent_runs` | 1 to 1000 | `4` |
+//! | | `max_concurrent_fetches` | 1 to 1000 | `4` |
+//! | | `max_concurrent_policy_checks` | 1 to 1000 | `4` |
+//! | | `plan_time_limit` | duration | `"2h"` |
+//! | | `apply_time_limit` | duration | `"24h"` |
 //! | | `terraform` | name or path of a binary | `"terraform"` |
 //! | | `cancel_grace` | duration, 100 ms to a day | `"2m"` |
 //! | | `force_cancel_after` | duration, up to a day | `"10s"` |

@@ -46,6 +46,14 @@ pub struct ServerConfig {
     pub data_dir: PathBuf,
     /// How many stages of terraform may run at once.
     pub max_concurrent_runs: usize,
+    /// How many configurations may be fetched from elsewhere at once.
+    pub max_concurrent_fetches: usize,
+    /// How many policy checks may run at once.
+    pub max_concurrent_policy_checks: usize,
+    /// How long each command of a plan may take, `terraform init` included.
+    pub plan_time_limit: Duration,
+    /// How long `terraform apply` may take.
+    pub apply_time_limit: Duration,
     /// Terraform's binary: a bare name to be looked up in `PATH`, or an absolute path.
     pub terraform: PathBuf,
     /// From the interrupt that a cancel sends to the kill of what is still alive.

@@ -56,6 +56,10 @@ pub(crate) const SERVER: Schema = Schema {
         entry("cancel_grace", "\"2m\""),
         entry("force_cancel_after", "\"10s\""),
         entry("public_url", "\"https://signalbox.example.com\""),
+        entry("max_concurrent_fetches", "4"),
+        entry("max_concurrent_policy_checks", "4"),
+        entry("plan_time_limit", "\"2h\""),
+        entry("apply_time_limit", "\"24h\""),
     ],
     blocks: &[],
 };

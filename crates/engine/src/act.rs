@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use lifecycle::access::Action;
 use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::{Event, Facts, WorkspaceRights};
-use store::{Actor, Lock, LockError, NewRun, RecordError, Run, RunUpdate, Settings, Workspace};
+use store::{Actor, Lock, LockError, NewRun, RecordError, Run, RunUpdate, Settings, Source, Workspace};
 
 use crate::request::check_text;
 use crate::{Engine, Refusal, RunDir, RunRequest, settings};
@@ -254,5 +254,7 @@ fn facts(request: &RunRequest, settings: &Settings, rights: WorkspaceRights) -> 
         auto_apply: request.auto_apply.unwrap_or(settings.auto_apply) && !request.plan_only,
         queued_with_apply_right: rights.allows(Action::Apply),
         allow_empty_apply: request.allow_empty_apply,
+        fetches: request.configuration_version.is_none()
+            && matches!(settings.source, Some(Source::Git { .. })),
     }
 }

@@ -8,6 +8,7 @@ use config::Config;
 use executor::Executor;
 use jiff::Timestamp;
 use lifecycle::id::RunId;
+use lifecycle::slots::{SlotLimits, Slots};
 use lifecycle::{Event, Facts, Stage, State, WorkspaceRights};
 use store::{RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
 use tokio::sync::watch;
@@ -33,6 +34,17 @@ pub(crate) struct Context {
     pub(crate) log_watch: LogWatch,
     pub(crate) places: Places,
     pub(crate) unclean: Unclean,
+    /// Owned by the workspaces' supervisor; here to be looked at.
+    pub(crate) slots: watch::Sender<Slots>,
+}
+
+/// How much may go on at once, as the configuration has it.
+pub(crate) fn slot_limits(config: &Config) -> SlotLimits {
+    SlotLimits {
+        terraform: config.server.max_concurrent_runs,
+        fetch: config.server.max_concurrent_fetches,
+        policy_check: config.server.max_concurrent_policy_checks,
+    }
 }
 
 impl Context {
@@ -43,7 +55,9 @@ impl Context {
         program: PathBuf,
         host: HostEnvironment,
     ) -> Self {
+        let slots = watch::Sender::new(Slots::new(slot_limits(&config)));
         Self {
+            slots,
             store,
             executor,
             data_dir: config.server.data_dir.clone(),

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::context::Context;
 use crate::run_files::StageError;
-use crate::stage::{self, Conclusion, Ended};
+use crate::stage::{self, Conclusion, Ended, Job};
 use crate::trouble::{Past, Trouble, Verdict, pause_after, verdict};
 use crate::{RunDir, fault, log};
 
@@ -141,13 +141,20 @@ impl Driver {
     /// Sees that the stage's execution is as the run's state wants it, and concludes it when it is over.
     #[tracing::instrument(name = "stage", skip_all, fields(%stage))]
     async fn execute(&mut self, run: &Run, stage: Stage, wish: Execution) -> Result<Next, Trouble> {
-        let directory = RunDir::new(&self.context.data_dir, run.id).execution(stage);
+        let job = Job::of(run, stage);
+        let directory = job.directory(&RunDir::new(&self.context.data_dir, run.id));
         let last_resort = self.mode != Mode::Ordinary;
         let wish = if last_resort && stage != Stage::Apply { Execution::ForceCanceling } else { wish };
         self.wish = Some(wish);
         let ended = match self.context.executor.attach(&directory).await {
             Ok(Observation::NotStarted) if wish == Execution::Running && !last_resort => {
-                return self.launch(run, stage, &directory).await;
+                // it is woken when it has one
+                let has = |pool| self.context.slots.borrow().has(run.id, pool);
+                return if job.needs(run).is_none_or(has) {
+                    self.launch(run, job, &directory).await
+                } else {
+                    Ok(Next::Wait)
+                };
             }
             // a launch whose caller died may still be under way: from here on it can't start anything
             Ok(Observation::NotStarted) => match self.revoke(&directory).await {
@@ -171,7 +178,7 @@ impl Driver {
             Err(error) => return Err(error.into()),
         };
         self.killed_at = None;
-        self.conclude(run, stage, &directory, &ended).await
+        self.conclude(run, stage, job, &directory, &ended).await
     }
 
     /// Tells a running execution what is wanted of it, and waits until there is something new. One that does not end
@@ -216,9 +223,9 @@ impl Driver {
         Ok(())
     }
 
-    async fn launch(&self, run: &Run, stage: Stage, directory: &Path) -> Result<Next, Trouble> {
+    async fn launch(&self, run: &Run, job: Job, directory: &Path) -> Result<Next, Trouble> {
         let workspace = self.context.store.workspace(run.workspace).await?;
-        match stage::prepare(&self.context, run, &workspace, stage).await {
+        match stage::prepare(&self.context, run, &workspace, job).await {
             Ok(spec) => {
                 fault::point(&self.context.data_dir, "run-actor-launch");
                 let launch = self.context.executor.launch(directory, &spec);
@@ -231,7 +238,7 @@ impl Driver {
             Err(StageError::Impossible(why)) => {
                 // a launch whose caller died may still be under way
                 if self.revoke(directory).await? {
-                    let Conclusion { event, why, update } = stage::failed(stage, why);
+                    let Conclusion { event, why, update } = stage::failed(run.state.stage(), why);
                     self.record(run, event, why, update).await
                 } else {
                     Ok(Next::Again)
@@ -245,6 +252,7 @@ impl Driver {
         &self,
         run: &Run,
         stage: Stage,
+        job: Job,
         directory: &Path,
         ended: &Ended,
     ) -> Result<Next, Trouble> {
@@ -256,12 +264,19 @@ impl Driver {
                 Mode::LastResort { reason } if stage != Stage::Apply || ended.never_ran() => {
                     Ok(stage::failed(stage, format!("signalbox could not go on with this run: {reason}")))
                 }
-                _ => stage::conclude(context, run, stage, ended).await,
+                _ => stage::conclude(context, run, job, ended).await,
             }
         };
         // side by side, since all wait for the disk; when the end is recorded, no process of the execution is alive
         let settle = self.unless_changed(run, self.settle(directory));
-        let (conclusion, log, settled) = tokio::join!(conclude, log::keep(context, run, stage), settle);
+        let keep_log = async {
+            match job {
+                // it goes on in the plan, unless there is none
+                Job::Fetch => Ok(None),
+                Job::Stage(stage) => log::keep(context, run, stage).await,
+            }
+        };
+        let (conclusion, log, settled) = tokio::join!(conclude, keep_log, settle);
         match settled? {
             // somebody may not want to wait any longer
             None => return Ok(Next::Again),
@@ -270,6 +285,11 @@ impl Driver {
         }
         // a stage that could have written state is over only when that is kept
         let Conclusion { event, why, update } = conclusion?;
+        let log = if job == Job::Fetch && event != Event::Fetched {
+            log::keep(context, run, stage).await
+        } else {
+            log
+        };
         let log = match log {
             Err(StageError::NotNow(why)) if self.mode == Mode::Ordinary => {
                 return Err(StageError::NotNow(why).into());

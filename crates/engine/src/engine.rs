@@ -6,10 +6,9 @@ use config::Config;
 use executor::Executor;
 use lifecycle::Stage;
 use lifecycle::id::{RunId, WorkspaceId};
-use lifecycle::slots::{SlotFacts, Slots};
+use lifecycle::slots::SlotFacts;
 use ractor::{Actor as _, ActorRef};
 use store::{Records, Run, Store, Workspace};
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::actors::{Root, RootMessage};
@@ -37,7 +36,6 @@ pub struct Parts {
 pub struct Engine {
     pub(crate) context: Arc<Context>,
     root: ActorRef<RootMessage>,
-    slots: watch::Receiver<Slots>,
 }
 
 /// The engine stopped working by itself. The daemon has to end, so that it is started afresh.
@@ -72,13 +70,12 @@ impl Engine {
         let data_dir = context.data_dir.clone();
         // now, so that no apply waits for it; it tries again by itself
         tokio::task::spawn_blocking(move || reserve::set_aside(&data_dir));
-        let (slots, seen) = watch::channel(Slots::new(context.config().server.max_concurrent_runs));
         #[expect(
             clippy::disallowed_methods,
             reason = "the root has no supervisor: its end is the end of the daemon"
         )]
-        let (root, ended) = Root::spawn(None, Root, (context.clone(), Arc::new(slots))).await?;
-        Ok((Self { context, root, slots: seen }, ended))
+        let (root, ended) = Root::spawn(None, Root, context.clone()).await?;
+        Ok((Self { context, root }, ended))
     }
 
     /// The records, for reading. Whoever changes something goes through the engine.
@@ -118,7 +115,7 @@ impl Engine {
 
     /// How many execution slots are taken, and how many runs wait for one.
     pub fn slot_counts(&self) -> (usize, usize) {
-        let slots = self.slots.borrow();
+        let slots = self.context.slots.borrow();
         (slots.held(), slots.waiting())
     }
 
@@ -135,7 +132,7 @@ impl Engine {
 
     /// How the execution slots look to this run.
     pub fn slots_beside(&self, run: RunId) -> SlotFacts {
-        self.slots.borrow().beside(run)
+        self.context.slots.borrow().beside(run)
     }
 
     /// Takes over a changed configuration: added, changed and removed workspaces, teams, limits.

@@ -57,6 +57,14 @@ impl Place {
         }
     }
 
+    /// The one that the run has.
+    pub(crate) fn of(data_dir: &Path, run_dir: &RunDir) -> Result<Self, StageError> {
+        let link = run_dir.work();
+        let target = fs::read_link(&link).map_err(|error| StageError::file("read", &link, &error))?;
+        Self::at(data_dir, &target)
+            .ok_or_else(|| StageError::Impossible(format!("{} leads elsewhere", link.display())))
+    }
+
     /// Absolute.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory

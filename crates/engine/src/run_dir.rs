@@ -123,6 +123,11 @@ impl RunDir {
         self.root.join(stage.as_str())
     }
 
+    /// The execution directory of fetching the configuration, which comes before the plan of some runs.
+    pub fn fetch(&self) -> PathBuf {
+        self.root.join("fetch")
+    }
+
     /// The log of a stage while that is not over: what its processes wrote, byte by byte. Absent until the stage was
     /// launched. Whoever reads logs asks [`Engine::open_log`](crate::Engine::open_log).
     pub fn log(&self, stage: Stage) -> PathBuf {

@@ -42,7 +42,8 @@ fn belonging(directory: &Directory, claim: &Claim, step: Option<&CurrentStep>) -
     let processes = procfs::processes();
     let own = std::process::id();
     let mark = claim.mark();
-    let log = directory.log().canonicalize().unwrap_or_else(|_| directory.log());
+    let log = claim.log.clone().unwrap_or_else(|| directory.log());
+    let log = log.canonicalize().unwrap_or(log);
     let working_dir = claim.working_dir.canonicalize().unwrap_or_else(|_| claim.working_dir.clone());
     // a session outlives its leader, and its number is not given to another process as long as it does
     let session_is_its_own = |process: &Process| {

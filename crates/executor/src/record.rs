@@ -25,6 +25,9 @@ pub(crate) struct Claim {
     pub(crate) token: String,
     pub(crate) working_dir: PathBuf,
     pub(crate) salvage: Vec<PathBuf>,
+    /// The spec's log, if it is not the one in the directory.
+    #[serde(default)]
+    pub(crate) log: Option<PathBuf>,
     pub(crate) claimed_at: Timestamp,
 }
 

@@ -35,6 +35,10 @@ pub struct Spec {
     /// Written to the log before anything else.
     #[serde(default)]
     pub preamble: String,
+    /// An absolute path of a log that several executions write to, one after the other, instead of the one in the
+    /// directory of each: this one goes on at its end.
+    #[serde(default)]
+    pub log: Option<PathBuf>,
     /// Run in this order; at least one.
     pub steps: Vec<Step>,
     /// Files to make durable and to describe when the execution is over, however it ended.
@@ -136,6 +140,7 @@ impl Spec {
             working_dir: working_dir.into(),
             environment: BTreeMap::new(),
             preamble: String::new(),
+            log: None,
             steps: Vec::new(),
             salvage: Vec::new(),
             repeatable: false,
@@ -191,6 +196,7 @@ impl fmt::Debug for Spec {
             .field("label", &self.label)
             .field("working_dir", &self.working_dir)
             .field("environment", &self.environment.keys())
+            .field("log", &self.log)
             .field("steps", &self.steps)
             .field("salvage", &self.salvage)
             .field("repeatable", &self.repeatable)

@@ -175,6 +175,7 @@ impl Action {
             Event::ForceCancel { .. } => Some(Self::ForceCancel),
             Event::Start
             | Event::Launch
+            | Event::Fetched
             | Event::PlanEnded { .. }
             | Event::PolicyCheckEnded(_)
             | Event::ApplyEnded(_)

@@ -36,6 +36,8 @@ pub enum Event {
     Start,
     /// Its stage is about to be launched; comes before the launch, so that `Queued` means "nothing started".
     Launch,
+    /// The configuration was fetched, and the plan can be made as soon as there is a slot for it.
+    Fetched,
     /// The plan stage is over and everything that it started is gone.
     PlanEnded {
         /// How it ended.
@@ -67,7 +69,7 @@ pub enum Event {
 impl Event {
     /// Every value there is, for tests by enumeration.
     pub fn all() -> Vec<Self> {
-        let mut all = vec![Self::Start, Self::Launch];
+        let mut all = vec![Self::Start, Self::Launch, Self::Fetched];
         for outcome in [PlanOutcome::Failed, PlanOutcome::NoChanges, PlanOutcome::Changes] {
             for policies in [false, true] {
                 all.push(Self::PlanEnded { outcome, policies });
@@ -96,6 +98,7 @@ impl Event {
         match self {
             Self::Start => "start",
             Self::Launch => "launch",
+            Self::Fetched => "fetched",
             Self::PlanEnded { .. } => "plan-ended",
             Self::PolicyCheckEnded(_) => "policy-check-ended",
             Self::ApplyEnded(_) => "apply-ended",

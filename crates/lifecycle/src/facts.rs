@@ -16,17 +16,21 @@ pub struct Facts {
     pub queued_with_apply_right: bool,
     /// A plan without changes may be applied as well (an upgrade of the state's format).
     pub allow_empty_apply: bool,
+    /// Its configuration is fetched from elsewhere before it is planned, which may take as long as a stranger likes.
+    #[serde(default)]
+    pub fetches: bool,
 }
 
 impl Facts {
     /// Every combination, for whoever tries the whole table.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..32_u8).map(|bits| Self {
+        (0..64_u8).map(|bits| Self {
             plan_only: bits & 1 != 0,
             destroy: bits & 2 != 0,
             auto_apply: bits & 4 != 0,
             queued_with_apply_right: bits & 8 != 0,
             allow_empty_apply: bits & 16 != 0,
+            fetches: bits & 32 != 0,
         })
     }
 

@@ -12,6 +12,20 @@ pub struct Entry {
     pub state: State,
     /// A speculative run: outside the queue.
     pub plan_only: bool,
+    /// Whether its configuration is fetched from elsewhere, and was.
+    pub fetch: Fetch,
+}
+
+/// How far a run is with fetching its configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fetch {
+    /// It lies on this machine.
+    #[default]
+    None,
+    /// It still has to be fetched.
+    Due,
+    /// It was.
+    Done,
 }
 
 /// The run that holds the workspace: the first that is neither final nor plan-only and has left Pending.
@@ -51,7 +65,7 @@ mod tests {
     use crate::{Execution, Work};
 
     fn entry(n: u8, state: State, plan_only: bool) -> Entry {
-        Entry { run: RunId::from_entropy([n; 16]), state, plan_only }
+        Entry { run: RunId::from_entropy([n; 16]), state, plan_only, fetch: Fetch::None }
     }
 
     #[test]

@@ -1,5 +1,8 @@
-//! How many executions run at once on this daemon (`max_concurrent_runs`), and in which order those
-//! that wait get their turn: applies, then plans, then speculative plans, as Terraform Enterprise has it.
+//! How many executions run at once on this daemon, and in which order those that wait get their turn: applies, then plans,
+//! then speculative plans, as Terraform Enterprise has it.
+//!
+//! What waits for strangers has slots of its own ([`Pool`]): however many git servers are silent, and however long policies
+//! take, an apply waits for terraform alone.
 //!
 //! Level-triggered, like everything that acts here: a workspace says what its runs need now ([`demands`]), which replaces
 //! what it said before ([`Slots::set`]). There is nothing to give back and nothing to forget.
@@ -7,8 +10,50 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::id::{RunId, WorkspaceId};
-use crate::queue::Entry;
+use crate::queue::{Entry, Fetch};
 use crate::{Stage, State, Work};
+
+/// What slots are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pool {
+    /// Terraform: plans and applies.
+    Terraform,
+    /// Fetching a configuration.
+    Fetch,
+    /// Policy checks.
+    PolicyCheck,
+}
+
+impl Pool {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::Terraform, Self::Fetch, Self::PolicyCheck];
+}
+
+/// How many slots each pool has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotLimits {
+    /// Of [`Pool::Terraform`].
+    pub terraform: usize,
+    /// Of [`Pool::Fetch`].
+    pub fetch: usize,
+    /// Of [`Pool::PolicyCheck`].
+    pub policy_check: usize,
+}
+
+impl SlotLimits {
+    /// As many for all.
+    pub const fn all(limit: usize) -> Self {
+        Self { terraform: limit, fetch: limit, policy_check: limit }
+    }
+
+    const fn of(self, pool: Pool) -> usize {
+        match pool {
+            Pool::Terraform => self.terraform,
+            Pool::Fetch => self.fetch,
+            Pool::PolicyCheck => self.policy_check,
+        }
+    }
+}
 
 /// How urgent an execution is; lower goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +71,8 @@ pub enum Urgency {
 pub struct Demand {
     /// Which.
     pub run: RunId,
+    /// Of these.
+    pub pool: Pool,
     /// How soon it should get one.
     pub urgency: Urgency,
     /// It may have processes already: it has a slot, whatever the limit says.
@@ -37,6 +84,9 @@ pub struct Demand {
 pub fn demands(entries: &[Entry], startable: &[RunId]) -> Vec<Demand> {
     let demand = |entry: &Entry| {
         let (stage, executing) = match (entry.state, entry.state.execution()) {
+            // whether these have begun is known by whoever launches them, who asks for the slot first
+            (State::PolicyCheck(_), _) => (Stage::PolicyCheck, false),
+            (State::Planning(Work::Executing(_)), _) if entry.fetch == Fetch::Done => (Stage::Plan, false),
             (_, Some((stage, _))) => (stage, true),
             (State::Planning(Work::Queued), _) => (Stage::Plan, false),
             (State::Applying(Work::Queued), _) => (Stage::Apply, false),
@@ -48,7 +98,12 @@ pub fn demands(entries: &[Entry], startable: &[RunId]) -> Vec<Demand> {
             (Stage::Apply, false) => Urgency::Apply,
             (_, false) => Urgency::Plan,
         };
-        Some(Demand { run: entry.run, urgency, executing })
+        let pool = match (stage, entry.fetch) {
+            (Stage::PolicyCheck, _) => Pool::PolicyCheck,
+            (Stage::Plan, Fetch::Due) => Pool::Fetch,
+            _ => Pool::Terraform,
+        };
+        Some(Demand { run: entry.run, pool, urgency, executing })
     };
     entries.iter().filter_map(demand).collect()
 }
@@ -56,15 +111,77 @@ pub fn demands(entries: &[Entry], startable: &[RunId]) -> Vec<Demand> {
 /// How the slots of a daemon look to one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotFacts {
+    /// Those that it needs.
+    pub pool: Pool,
     /// How many other runs have taken.
     pub held: usize,
     /// How many there are.
     pub limit: usize,
+    /// It is in line for one.
+    pub waits: bool,
 }
 
 /// The slots of a daemon. Memory only: after a restart what executes is told first.
 #[derive(Debug, Clone)]
-pub struct Slots {
+pub struct Slots(BTreeMap<Pool, Line>);
+
+impl Slots {
+    /// With these limits.
+    pub fn new(limits: SlotLimits) -> Self {
+        Self(Pool::ALL.into_iter().map(|pool| (pool, Line::new(limits.of(pool)))).collect())
+    }
+
+    /// Takes what a workspace needs now in place of what it needed before. Returns the workspaces whose runs got a slot:
+    /// see [`Slots::granted`].
+    ///
+    /// A run keeps its slot, or its place in line, as long as it is among the demands with the same pool.
+    pub fn set(&mut self, workspace: WorkspaceId, demands: &[Demand]) -> BTreeSet<WorkspaceId> {
+        let mut granted = BTreeSet::new();
+        for (pool, line) in &mut self.0 {
+            let own: Vec<Demand> = demands.iter().filter(|demand| demand.pool == *pool).copied().collect();
+            granted.extend(line.set(workspace, &own));
+        }
+        granted
+    }
+
+    /// Changes the limits. Returns the workspaces whose runs got a slot.
+    pub fn set_limits(&mut self, limits: SlotLimits) -> BTreeSet<WorkspaceId> {
+        self.0.iter_mut().flat_map(|(pool, line)| line.set_limit(limits.of(*pool))).collect()
+    }
+
+    /// The runs of the workspace that have a slot and may not execute yet.
+    pub fn granted(&self, workspace: WorkspaceId) -> Vec<RunId> {
+        self.0.values().flat_map(|line| line.granted(workspace)).collect()
+    }
+
+    /// Whether the run has a slot of this pool.
+    pub fn has(&self, run: RunId, pool: Pool) -> bool {
+        self.0.get(&pool).is_some_and(|line| line.held.contains_key(&run))
+    }
+
+    /// How the slots look to this run: those that it needs, or would need for terraform.
+    pub fn beside(&self, run: RunId) -> SlotFacts {
+        let needed = self.0.iter().find(|(_, line)| line.runs.contains_key(&run));
+        match needed.or_else(|| self.0.get_key_value(&Pool::Terraform)) {
+            Some((pool, line)) => line.beside(run, *pool),
+            None => SlotFacts { pool: Pool::Terraform, held: 0, limit: 0, waits: false },
+        }
+    }
+
+    /// How many slots are taken.
+    pub fn held(&self) -> usize {
+        self.0.values().map(Line::held).sum()
+    }
+
+    /// How many runs wait for one.
+    pub fn waiting(&self) -> usize {
+        self.0.values().map(Line::waiting).sum()
+    }
+}
+
+/// The slots of one pool, and who waits for one.
+#[derive(Debug, Clone)]
+struct Line {
     limit: usize,
     /// Who has one; true: it executes.
     held: HashMap<RunId, bool>,
@@ -77,9 +194,8 @@ pub struct Slots {
 /// A place in line: by urgency, then by arrival.
 type Place = (Urgency, u64);
 
-impl Slots {
-    /// As many slots as `limit`.
-    pub fn new(limit: usize) -> Self {
+impl Line {
+    fn new(limit: usize) -> Self {
         Self {
             limit,
             held: HashMap::new(),
@@ -90,11 +206,7 @@ impl Slots {
         }
     }
 
-    /// Takes what a workspace needs now in place of what it needed before. Returns the workspaces whose runs got a slot:
-    /// see [`Slots::granted`].
-    ///
-    /// A run keeps its slot, or its place in line, as long as it is among the demands.
-    pub fn set(&mut self, workspace: WorkspaceId, demands: &[Demand]) -> BTreeSet<WorkspaceId> {
+    fn set(&mut self, workspace: WorkspaceId, demands: &[Demand]) -> BTreeSet<WorkspaceId> {
         for gone in self.workspaces.remove(&workspace).unwrap_or_default() {
             if demands.iter().all(|demand| demand.run != gone) {
                 self.held.remove(&gone);
@@ -135,8 +247,7 @@ impl Slots {
         }
     }
 
-    /// Changes the limit. Returns the workspaces whose runs got a slot.
-    pub fn set_limit(&mut self, limit: usize) -> BTreeSet<WorkspaceId> {
+    fn set_limit(&mut self, limit: usize) -> BTreeSet<WorkspaceId> {
         self.limit = limit;
         self.grant()
     }
@@ -152,25 +263,22 @@ impl Slots {
         granted
     }
 
-    /// The runs of the workspace that have a slot and do not execute yet.
-    pub fn granted(&self, workspace: WorkspaceId) -> Vec<RunId> {
+    fn granted(&self, workspace: WorkspaceId) -> Vec<RunId> {
         let runs = self.workspaces.get(&workspace).map_or(&[][..], Vec::as_slice);
         runs.iter().filter(|run| self.held.get(run) == Some(&false)).copied().collect()
     }
 
-    /// How the slots look to this run.
-    pub fn beside(&self, run: RunId) -> SlotFacts {
-        let own = usize::from(self.held.contains_key(&run));
-        SlotFacts { held: self.held.len() - own, limit: self.limit }
+    fn beside(&self, run: RunId, pool: Pool) -> SlotFacts {
+        let own = self.held.contains_key(&run);
+        let waits = !own && self.runs.contains_key(&run);
+        SlotFacts { pool, held: self.held.len() - usize::from(own), limit: self.limit, waits }
     }
 
-    /// How many slots are taken.
-    pub fn held(&self) -> usize {
+    fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// How many runs wait for one.
-    pub fn waiting(&self) -> usize {
+    fn waiting(&self) -> usize {
         self.line.len()
     }
 }
@@ -191,35 +299,37 @@ mod tests {
         WorkspaceId::from_entropy([n; 16])
     }
 
-    fn wants(slots: &mut Slots, n: u8, urgency: Urgency) -> bool {
-        slots.set(home(n), &[Demand { run: run(n), urgency, executing: false }]);
+    fn wants(slots: &mut Line, n: u8, urgency: Urgency) -> bool {
+        slots.set(home(n), &[Demand { run: run(n), pool: Pool::Terraform, urgency, executing: false }]);
         slots.granted(home(n)) == [run(n)]
     }
 
-    fn executes(slots: &mut Slots, n: u8, urgency: Urgency) {
-        slots.set(home(n), &[Demand { run: run(n), urgency, executing: true }]);
+    fn executes(slots: &mut Line, n: u8, urgency: Urgency) {
+        slots.set(home(n), &[Demand { run: run(n), pool: Pool::Terraform, urgency, executing: true }]);
     }
 
     /// Says that it needs none any more, and who got its slot.
-    fn ends(slots: &mut Slots, n: u8) -> Vec<WorkspaceId> {
+    fn ends(slots: &mut Line, n: u8) -> Vec<WorkspaceId> {
         slots.set(home(n), &[]).into_iter().collect()
     }
 
     #[test]
     fn no_more_executions_than_slots() {
-        let mut slots = Slots::new(2);
+        let mut slots = Line::new(2);
         assert!(wants(&mut slots, 1, Urgency::Plan));
         assert!(wants(&mut slots, 2, Urgency::Plan));
         assert!(!wants(&mut slots, 3, Urgency::Plan));
         assert!(wants(&mut slots, 1, Urgency::Plan), "asking twice takes no second slot");
         assert_eq!((slots.held(), slots.waiting()), (2, 1));
-        assert_eq!(slots.beside(run(3)), SlotFacts { held: 2, limit: 2 });
-        assert_eq!(slots.beside(run(1)), SlotFacts { held: 1, limit: 2 }, "its own is in nobody's way");
+        let beside = |n| slots.beside(run(n), Pool::Terraform);
+        assert_eq!(beside(3), SlotFacts { pool: Pool::Terraform, held: 2, limit: 2, waits: true });
+        let own = SlotFacts { pool: Pool::Terraform, held: 1, limit: 2, waits: false };
+        assert_eq!(beside(1), own, "its own is in nobody's way");
     }
 
     #[test]
     fn applies_go_before_plans_and_plans_before_speculative_ones() {
-        let mut slots = Slots::new(1);
+        let mut slots = Line::new(1);
         assert!(wants(&mut slots, 1, Urgency::Plan));
         assert!(!wants(&mut slots, 2, Urgency::PlanOnly));
         assert!(!wants(&mut slots, 3, Urgency::Plan));
@@ -231,7 +341,7 @@ mod tests {
 
     #[test]
     fn equal_ones_go_in_the_order_in_which_they_asked() {
-        let mut slots = Slots::new(1);
+        let mut slots = Line::new(1);
         assert!(wants(&mut slots, 1, Urgency::Plan));
         for n in 2..5 {
             assert!(!wants(&mut slots, n, Urgency::Plan));
@@ -242,7 +352,7 @@ mod tests {
 
     #[test]
     fn one_that_gave_up_stands_in_nobodys_way() {
-        let mut slots = Slots::new(1);
+        let mut slots = Line::new(1);
         for n in 1..4 {
             wants(&mut slots, n, Urgency::Plan);
         }
@@ -253,7 +363,7 @@ mod tests {
 
     #[test]
     fn what_runs_already_counts_even_beyond_the_limit() {
-        let mut slots = Slots::new(1);
+        let mut slots = Line::new(1);
         executes(&mut slots, 1, Urgency::Apply);
         executes(&mut slots, 2, Urgency::Apply);
         assert!(!wants(&mut slots, 3, Urgency::Plan));
@@ -263,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_run_that_goes_from_its_plan_to_its_apply_keeps_its_slot() {
-        let mut slots = Slots::new(1);
+        let mut slots = Line::new(1);
         executes(&mut slots, 1, Urgency::Plan);
         assert!(!wants(&mut slots, 2, Urgency::Apply));
         assert!(wants(&mut slots, 1, Urgency::Apply), "it had one, and was never out of it");
@@ -272,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_higher_limit_lets_those_in_line_go() {
-        let mut slots = Slots::new(1);
+        let mut slots = Line::new(1);
         for n in 1..4 {
             wants(&mut slots, n, Urgency::Plan);
         }
@@ -285,27 +395,59 @@ mod tests {
     fn a_workspace_needs_slots_for_what_executes_and_for_what_may_start() {
         use Urgency::{Apply, Plan, PlanOnly};
         let running = Work::Executing(Execution::Canceling);
+        let terraform = |urgency, executing| Some((Pool::Terraform, urgency, executing));
+        let fetch = |urgency, executing| Some((Pool::Fetch, urgency, executing));
         let table = [
-            (State::Pending, false, None),
-            (State::Planning(Work::Queued), false, Some((Plan, false))),
-            (State::Planning(running), false, Some((Plan, true))),
-            (State::Planning(running), true, Some((PlanOnly, true))),
-            (State::NeedsConfirmation, false, None),
-            (State::PolicyCheck(Execution::Running), false, Some((Plan, true))),
-            (State::PolicyOverride, false, None),
-            (State::PolicyChecked, false, None),
-            (State::Applying(Work::Queued), false, Some((Apply, false))),
-            (State::Applying(running), false, Some((Apply, true))),
-            (State::Applied, false, None),
+            (State::Pending, false, Fetch::None, None),
+            (State::Planning(Work::Queued), false, Fetch::None, terraform(Plan, false)),
+            (State::Planning(Work::Queued), false, Fetch::Due, fetch(Plan, false)),
+            (State::Planning(running), false, Fetch::None, terraform(Plan, true)),
+            (State::Planning(running), false, Fetch::Due, fetch(Plan, true)),
+            (State::Planning(running), true, Fetch::Due, fetch(PlanOnly, true)),
+            (State::Planning(running), false, Fetch::Done, terraform(Plan, false)),
+            (State::Planning(running), true, Fetch::None, terraform(PlanOnly, true)),
+            (State::NeedsConfirmation, false, Fetch::Done, None),
+            (
+                State::PolicyCheck(Execution::Running),
+                false,
+                Fetch::Done,
+                Some((Pool::PolicyCheck, Plan, false)),
+            ),
+            (State::PolicyOverride, false, Fetch::None, None),
+            (State::PolicyChecked, false, Fetch::None, None),
+            (State::Applying(Work::Queued), false, Fetch::Done, terraform(Apply, false)),
+            (State::Applying(running), false, Fetch::None, terraform(Apply, true)),
+            (State::Applied, false, Fetch::None, None),
         ];
-        for (state, plan_only, expected) in table {
-            let entry = Entry { run: run(1), state, plan_only };
-            let needed = demands(&[entry], &[]).first().map(|demand| (demand.urgency, demand.executing));
-            assert_eq!(needed, expected, "{state:?}");
+        for (state, plan_only, fetch, expected) in table {
+            let entry = Entry { run: run(1), state, plan_only, fetch };
+            let needed = demands(&[entry], &[]).first().map(|d| (d.pool, d.urgency, d.executing));
+            assert_eq!(needed, expected, "{state:?} {fetch:?}");
         }
-        let pending = Entry { run: run(1), state: State::Pending, plan_only: false };
-        let demand = Demand { run: run(1), urgency: Plan, executing: false };
+        let pending = Entry { run: run(1), state: State::Pending, plan_only: false, fetch: Fetch::None };
+        let demand = Demand { run: run(1), pool: Pool::Terraform, urgency: Plan, executing: false };
         assert_eq!(demands(&[pending], &[run(1)]), [demand]);
+    }
+
+    #[test]
+    fn what_waits_for_strangers_keeps_no_terraform_waiting() {
+        let mut slots = Slots::new(SlotLimits::all(1));
+        let demand = |n, pool| Demand { run: run(n), pool, urgency: Urgency::Plan, executing: false };
+        for pool in Pool::ALL {
+            let n = pool as u8;
+            slots.set(home(n), &[demand(n, pool)]);
+            assert!(slots.has(run(n), pool), "{pool:?}");
+        }
+        slots.set(home(9), &[demand(9, Pool::Fetch)]);
+        assert!(slots.beside(run(9)).waits);
+        // a run that goes on to another pool leaves its slot to the next
+        let fetching = Pool::Fetch as u8;
+        assert_eq!(
+            Vec::from_iter(slots.set(home(fetching), &[demand(fetching, Pool::Terraform)])),
+            [home(9)]
+        );
+        assert!(slots.has(run(9), Pool::Fetch) && slots.beside(run(fetching)).waits);
+        assert_eq!(slots.beside(run(fetching)).pool, Pool::Terraform);
     }
 
     proptest! {
@@ -316,7 +458,7 @@ mod tests {
             limit in 0_usize..4,
             said in prop::collection::vec((0_u8..6, prop::option::of((0_u8..3, any::<bool>()))), 0..60),
         ) {
-            let mut slots = Slots::new(limit);
+            let mut slots = Line::new(limit);
             let mut now: BTreeMap<u8, Demand> = BTreeMap::new();
             for (n, demand) in said {
                 let before = slots.held() + usize::from(demand.is_some_and(|(_, executing)| executing));
@@ -324,7 +466,7 @@ mod tests {
                     None => { now.remove(&n); slots.set(home(n), &[]); }
                     Some((urgency, executing)) => {
                         let urgency = [Urgency::Apply, Urgency::Plan, Urgency::PlanOnly][usize::from(urgency)];
-                        let demand = Demand { run: run(n), urgency, executing };
+                        let demand = Demand { run: run(n), pool: Pool::Terraform, urgency, executing };
                         now.insert(n, demand);
                         slots.set(home(n), &[demand]);
                     }

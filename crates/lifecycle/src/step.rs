@@ -50,6 +50,8 @@ pub enum Rule {
     T20,
     /// A stage leaves its queue: recorded before anything is started.
     Launched,
+    /// The configuration of a plan was fetched.
+    Fetched,
     /// Somebody wants an execution to stop; it has not yet.
     CancelRequested,
     /// Somebody wants its process tree killed; it is not yet gone.
@@ -60,6 +62,17 @@ pub enum Rule {
     PolicyCheckCanceled,
     /// A run that waited for a person was cancelled.
     CanceledAtRest,
+}
+
+impl Rule {
+    /// Every row. A test of the store's holds this list against the table.
+    #[rustfmt::skip]
+    pub const ALL: [Self; 27] = [
+        Self::T1, Self::T2, Self::T3, Self::T4, Self::T5, Self::T6, Self::T7, Self::T8, Self::T9, Self::T10,
+        Self::T11, Self::T12, Self::T13, Self::T14, Self::T15, Self::T16, Self::T17, Self::T18, Self::T19, Self::T20,
+        Self::Launched, Self::Fetched, Self::CancelRequested, Self::ForceCancelRequested, Self::PlanOnlyEnded,
+        Self::PolicyCheckCanceled, Self::CanceledAtRest,
+    ];
 }
 
 impl fmt::Display for Rule {
@@ -179,9 +192,10 @@ pub fn step(state: State, facts: Facts, event: Event) -> Result<Transition, Ille
 /// The table. `None`: not legal.
 #[rustfmt::skip]
 fn row(state: State, facts: Facts, event: Event) -> Option<(Rule, State)> {
-    use Event::{ApplyEnded, AutoApply, Cancel, Confirm, Discard, ForceCancel, Launch, Override, PlanEnded, PolicyCheckEnded, Start};
+    use Event::{ApplyEnded, AutoApply, Cancel, Confirm, Discard, Fetched, ForceCancel, Launch, Override, PlanEnded, PolicyCheckEnded, Start};
     use Execution::{Canceling, ForceCanceling, Running};
-    use Rule::*;
+    use Rule::{CancelRequested, CanceledAtRest, ForceCancelRequested, Launched, PlanOnlyEnded, PolicyCheckCanceled, T1, T2, T4, T9, T10, T11,
+        T12, T13, T14, T15, T16, T17, T18, T19, T20};
     use State::{Applied, ApplyErrored, Applying, Canceled, Discarded, NeedsConfirmation, NoChanges, Pending, PlanErrored,
         PlannedAndFinished, Planning, PolicyCheck, PolicyChecked, PolicyOverride, PolicySoftFailed};
     use Work::{Executing, Queued};
@@ -196,6 +210,8 @@ fn row(state: State, facts: Facts, event: Event) -> Option<(Rule, State)> {
 
         // 2 Plan
         (Planning(Queued), Launch)                         => (Launched, Planning(Executing(Running))),
+        (Planning(Executing(Running)), Fetched) if facts.fetches
+                                                           => (Rule::Fetched, Planning(Executing(Running))),
         (Planning(Queued), Cancel)                         => (T4, Canceled(Stage::Plan)),
         (Planning(Executing(Running)), Cancel)             => (CancelRequested, Planning(Executing(Canceling))),
         (Planning(Executing(e)), PlanEnded { .. }) if stopping(e)
@@ -241,7 +257,7 @@ fn row(state: State, facts: Facts, event: Event) -> Option<(Rule, State)> {
         (PolicyOverride | PolicyChecked, Cancel)           => (CanceledAtRest, Canceled(Stage::PolicyCheck)),
 
         (Applied | NoChanges | PlannedAndFinished | PolicySoftFailed | PlanErrored(_) | ApplyErrored | Discarded(_) | Canceled(_), _)
-        | (_, Start | Launch | PlanEnded { .. } | PolicyCheckEnded(_) | ApplyEnded(_) | AutoApply)
+        | (_, Start | Launch | Fetched | PlanEnded { .. } | PolicyCheckEnded(_) | ApplyEnded(_) | AutoApply)
         | (_, Confirm | Discard | Override | Cancel | ForceCancel { .. }) => return None,
     })
 }

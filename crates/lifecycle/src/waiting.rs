@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::id::RunId;
 use crate::queue::{Entry, holder, startable};
-use crate::slots::SlotFacts;
+use crate::slots::{Pool, SlotFacts};
 use crate::{State, Work};
 
 /// A workspace's lock.
@@ -49,6 +49,8 @@ pub fn waits_for<'a>(
     let entry = entries.iter().find(|entry| entry.run == run)?;
     let slot = || (slots.held >= slots.limit).then_some(WaitsFor::Slot(slots));
     match entry.state {
+        // its last slot was for something else
+        State::Planning(Work::Executing(_)) | State::PolicyCheck(_) if slots.waits => slot(),
         State::Planning(Work::Queued) | State::Applying(Work::Queued) => slot(),
         State::Pending if startable(entries, lock.is_some()).contains(&run) => slot(),
         State::Pending => {
@@ -81,8 +83,13 @@ impl fmt::Display for WaitsFor<'_> {
                 write!(f, "an override of the failed policies of {run}")
             }
             Self::Run { run, state } => write!(f, "{run} to end ({})", state.name()),
-            Self::Slot(SlotFacts { held, limit }) => {
-                write!(f, "a free execution slot: {held} of {limit} are taken")
+            Self::Slot(SlotFacts { pool, held, limit, .. }) => {
+                let what = match pool {
+                    Pool::Terraform => "a free execution slot",
+                    Pool::Fetch => "a free slot to fetch its configuration",
+                    Pool::PolicyCheck => "a free slot for its policy check",
+                };
+                write!(f, "{what}: {held} of {limit} are taken")
             }
         }
     }
@@ -92,9 +99,10 @@ impl fmt::Display for WaitsFor<'_> {
 mod tests {
     use super::*;
     use crate::Execution;
+    use crate::queue::Fetch;
 
-    const FREE: SlotFacts = SlotFacts { held: 1, limit: 2 };
-    const FULL: SlotFacts = SlotFacts { held: 2, limit: 2 };
+    const FREE: SlotFacts = SlotFacts { pool: Pool::Terraform, held: 1, limit: 2, waits: false };
+    const FULL: SlotFacts = SlotFacts { held: 2, ..FREE };
     const PLANNING: State = State::Planning(Work::Executing(Execution::Running));
 
     fn id(n: u8) -> RunId {
@@ -107,7 +115,12 @@ mod tests {
 
     /// What the last of these runs waits for.
     fn words(states: &[State], lock: Option<LockFacts<'_>>, slots: SlotFacts) -> Option<String> {
-        let entry = |(n, state): (u8, &State)| Entry { run: id(n), state: *state, plan_only: false };
+        let entry = |(n, state): (u8, &State)| Entry {
+            run: id(n),
+            state: *state,
+            plan_only: false,
+            fetch: Fetch::None,
+        };
         let entries: Vec<_> = (1..).zip(states).map(entry).collect();
         waits_for(&entries, entries.last().unwrap().run, lock, slots).map(|waits| waits.to_string())
     }
@@ -145,10 +158,29 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_needs_another_slot_than_it_had_says_which() {
+        let line = |pool| SlotFacts { pool, waits: true, ..FULL };
+        let checking = State::PolicyCheck(Execution::Running);
+        let table = [
+            (PLANNING, Pool::Terraform, "a free execution slot: 2 of 2 are taken"),
+            (
+                State::Planning(Work::Queued),
+                Pool::Fetch,
+                "a free slot to fetch its configuration: 2 of 2 are taken",
+            ),
+            (checking, Pool::PolicyCheck, "a free slot for its policy check: 2 of 2 are taken"),
+        ];
+        for (state, pool, expected) in table {
+            assert_eq!(words(&[state], None, line(pool)).as_deref(), Some(expected));
+        }
+        assert_eq!(words(&[checking], None, FULL), None, "it has one");
+    }
+
+    #[test]
     fn a_plan_only_run_waits_for_a_slot_alone() {
         let entries = [
-            Entry { run: id(1), state: State::NeedsConfirmation, plan_only: false },
-            Entry { run: id(2), state: State::Pending, plan_only: true },
+            Entry { run: id(1), state: State::NeedsConfirmation, plan_only: false, fetch: Fetch::None },
+            Entry { run: id(2), state: State::Pending, plan_only: true, fetch: Fetch::None },
         ];
         assert_eq!(waits_for(&entries, id(2), Some(lock()), FREE), None);
         assert_eq!(waits_for(&entries, id(2), Some(lock()), FULL), Some(WaitsFor::Slot(FULL)));
@@ -161,8 +193,8 @@ mod tests {
         for first in State::all() {
             for locked in [None, Some(lock())] {
                 let entries = [
-                    Entry { run: id(1), state: first, plan_only: false },
-                    Entry { run: id(2), state: State::Pending, plan_only: false },
+                    Entry { run: id(1), state: first, plan_only: false, fetch: Fetch::None },
+                    Entry { run: id(2), state: State::Pending, plan_only: false, fetch: Fetch::None },
                 ];
                 let may = startable(&entries, locked.is_some()).contains(&id(2));
                 let waits = waits_for(&entries, id(2), locked, FREE);

@@ -4,13 +4,14 @@ use lifecycle::{ApplyOutcome, Due, Event, Execution, Facts, State, Work, due, st
 use proptest::prelude::*;
 
 fn facts() -> impl Strategy<Value = Facts> {
-    any::<[bool; 5]>().prop_map(
-        |[plan_only, destroy, auto_apply, queued_with_apply_right, allow_empty_apply]| Facts {
+    any::<[bool; 6]>().prop_map(
+        |[plan_only, destroy, auto_apply, queued_with_apply_right, allow_empty_apply, fetches]| Facts {
             plan_only,
             destroy,
             auto_apply,
             queued_with_apply_right,
             allow_empty_apply,
+            fetches,
         },
     )
 }
@@ -107,15 +108,7 @@ proptest! {
 
 #[test]
 fn nothing_rests_without_something_due_or_somebody_to_wait_for() {
-    for bits in 0..32_u8 {
-        let bit = |n: u8| bits & (1 << n) != 0;
-        let facts = Facts {
-            plan_only: bit(0),
-            destroy: bit(1),
-            auto_apply: bit(2),
-            queued_with_apply_right: bit(3),
-            allow_empty_apply: bit(4),
-        };
+    for facts in Facts::all() {
         for state in State::all() {
             let due = due(state, facts);
             assert!(state.waits_for_person() || due.is_some(), "{state:?}");

@@ -64,6 +64,7 @@ fn action(entry: &JournalEntry) -> &'static str {
         None => "queued",
         Some(Rule::CancelRequested) => "cancel_requested",
         Some(Rule::ForceCancelRequested) => "force_cancel_requested",
+        Some(Rule::Fetched) => "fetched",
         Some(Rule::T13) => "overridden",
         Some(Rule::T9) => "confirmed",
         Some(Rule::T17) if entry.to == lifecycle::State::Applying(lifecycle::Work::Queued) => "confirmed",
@@ -79,6 +80,7 @@ fn description(entry: &JournalEntry) -> String {
         (Some(_), Some(from)) if from.name() != entry.to.name() => {
             format!("{} to {} by {by}", from.name(), entry.to.name())
         }
+        (Some(Rule::Fetched), _) => "Configuration fetched".to_owned(),
         (Some(Rule::Launched), _) => format!("{} started", entry.to.name()),
         _ => format!("Queued by {by}"),
     };

@@ -22,6 +22,10 @@ pub(crate) fn server<'a>(
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
         data_dir: context.base.join("data"),
         max_concurrent_runs: 4,
+        max_concurrent_fetches: 4,
+        max_concurrent_policy_checks: 4,
+        plan_time_limit: Duration::from_secs(2 * 60 * 60),
+        apply_time_limit: Duration::from_secs(24 * 60 * 60),
         terraform: "terraform".into(),
         cancel_grace: Duration::from_secs(120),
         force_cancel_after: Duration::from_secs(10),
@@ -49,8 +53,15 @@ fn read(block: &Block<'_>, settings: &mut ServerConfig, context: &mut Context<'_
     let fields = Fields::read(&block.body, "`server`".into(), &span, &SERVER, context);
     set(&mut settings.listen, fields.optional("listen", context));
     set(&mut settings.data_dir, fields.optional("data_dir", context).map(|LocalPath(path)| path));
-    let runs = fields.whole("max_concurrent_runs", 1..=1000, context);
-    set(&mut settings.max_concurrent_runs, runs.and_then(|runs| usize::try_from(runs).ok()));
+    for (name, limit) in [
+        ("max_concurrent_runs", &mut settings.max_concurrent_runs),
+        ("max_concurrent_fetches", &mut settings.max_concurrent_fetches),
+        ("max_concurrent_policy_checks", &mut settings.max_concurrent_policy_checks),
+    ] {
+        set(limit, fields.whole(name, 1..=1000, context).and_then(|number| usize::try_from(number).ok()));
+    }
+    set(&mut settings.plan_time_limit, fields.optional("plan_time_limit", context));
+    set(&mut settings.apply_time_limit, fields.optional("apply_time_limit", context));
     set(&mut settings.terraform, fields.optional("terraform", context).map(|Program(path)| path));
     set(&mut settings.force_cancel_after, fields.optional("force_cancel_after", context));
     settings.public_url = fields.optional("public_url", context);

@@ -1,9 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lifecycle::slots::Slots;
 use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
-use tokio::sync::watch;
 
 use super::STOP_GRACE;
 use super::workspaces::Workspaces;
@@ -35,14 +33,14 @@ const POLICY: Policy = Policy {
 impl Actor for Root {
     type Msg = RootMessage;
     type State = Children<Only, Workspaces>;
-    type Arguments = (Arc<Context>, Arc<watch::Sender<Slots>>);
+    type Arguments = Arc<Context>;
 
     async fn pre_start(
         &self,
         _myself: ActorRef<Self::Msg>,
-        arguments: Self::Arguments,
+        context: Self::Arguments,
     ) -> Result<Self::State, ActorProcessingErr> {
-        Ok(Children::new("supervisor of the workspaces", POLICY, move |_, _| (Workspaces, arguments.clone())))
+        Ok(Children::new("supervisor of the workspaces", POLICY, move |_, _| (Workspaces, context.clone())))
     }
 
     async fn post_start(

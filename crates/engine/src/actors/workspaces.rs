@@ -1,9 +1,10 @@
-use std::collections::hash_map::Entry;
+use std::collections::hash_map;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use lifecycle::id::WorkspaceId;
+use lifecycle::queue::Entry;
 use lifecycle::slots::{self, Demand, Slots};
 use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
 use store::Change;
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 use super::STOP_GRACE;
 use super::workspace::{Workspace, WorkspaceArguments, WorkspaceMessage};
 use crate::clean_up::{clean_up_after_final_runs, clean_up_again};
-use crate::context::Context;
+use crate::context::{Context, slot_limits};
 use crate::fault;
 use crate::supervise::{Children, Exhausted, Policy, Restart};
 use crate::sync_workspaces::sync_workspaces;
@@ -32,7 +33,6 @@ pub(crate) struct WorkspacesState {
     children: Children<WorkspaceId, Workspace>,
     /// Who was asked to reconcile and has not done so yet, and whether it has to once more after that.
     asked: HashMap<WorkspaceId, bool>,
-    slots: Arc<watch::Sender<Slots>>,
     /// The configuration has changed, and the workspaces are not in line with it yet.
     sync_due: bool,
     /// When it was last tried to remove what could not be removed.
@@ -90,16 +90,17 @@ const CLEAN_UP_EVERY: Duration = Duration::from_secs(5 * 60);
 impl Actor for Workspaces {
     type Msg = WorkspacesMessage;
     type State = WorkspacesState;
-    type Arguments = (Arc<Context>, Arc<watch::Sender<Slots>>);
+    type Arguments = Arc<Context>;
 
     async fn pre_start(
         &self,
         myself: ActorRef<Self::Msg>,
-        (context, slots): Self::Arguments,
+        context: Self::Arguments,
     ) -> Result<WorkspacesState, ActorProcessingErr> {
         // before anything is read, so that no change falls between
         let (changes, configuration) = (context.store.changes(), context.config.subscribe());
-        slots.send_replace(occupied(&context).await?);
+        let occupied = occupied(&context).await?;
+        context.slots.send_replace(occupied);
         let listeners = [
             tokio::spawn(listen(changes, myself.clone())).abort_handle(),
             tokio::spawn(watch_configuration(configuration, myself.clone())).abort_handle(),
@@ -110,7 +111,7 @@ impl Actor for Workspaces {
             (Workspace, WorkspaceArguments { context, workspace: *workspace, supervisor })
         });
         let (asked, cleaned_up_at) = (HashMap::new(), Instant::now());
-        Ok(WorkspacesState { context, children, asked, slots, sync_due: true, cleaned_up_at, listeners })
+        Ok(WorkspacesState { context, children, asked, sync_due: true, cleaned_up_at, listeners })
     }
 
     async fn post_start(
@@ -140,8 +141,8 @@ impl Actor for Workspaces {
             WorkspacesMessage::ConfigurationChanged => {
                 state.sync_due = true;
                 state.sync().await;
-                let limit = state.context.config().server.max_concurrent_runs;
-                let granted = state.change_slots(|slots| slots.set_limit(limit));
+                let limits = slot_limits(&state.context.config());
+                let granted = state.change_slots(|slots| slots.set_limits(limits));
                 state.grant(granted);
                 // what is decided about a run follows the configuration: who has the right to apply again, for one
                 state.wake_all(&myself).await
@@ -275,8 +276,8 @@ impl WorkspacesState {
     fn request(&mut self, workspace: WorkspaceId) {
         let Some(actor) = self.children.get(&workspace) else { return };
         match self.asked.entry(workspace) {
-            Entry::Occupied(mut again) => *again.get_mut() = true,
-            Entry::Vacant(asked) => {
+            hash_map::Entry::Occupied(mut again) => *again.get_mut() = true,
+            hash_map::Entry::Vacant(asked) => {
                 asked.insert(false);
                 // one that has just ended is started again if there is something to do
                 let _ = actor.send_message(WorkspaceMessage::Reconcile);
@@ -289,14 +290,14 @@ impl WorkspacesState {
         change: impl FnOnce(&mut Slots) -> BTreeSet<WorkspaceId>,
     ) -> BTreeSet<WorkspaceId> {
         let mut granted = BTreeSet::new();
-        self.slots.send_modify(|slots| granted = change(slots));
+        self.context.slots.send_modify(|slots| granted = change(slots));
         granted
     }
 
     /// Tells workspaces which of their runs have a slot and do not use it yet.
     fn grant(&self, workspaces: BTreeSet<WorkspaceId>) {
         for workspace in workspaces {
-            let runs = self.slots.borrow().granted(workspace);
+            let runs = self.context.slots.borrow().granted(workspace);
             if let (false, Some(actor)) = (runs.is_empty(), self.children.get(&workspace)) {
                 let _ = actor.send_message(WorkspaceMessage::Granted(runs));
             }
@@ -306,14 +307,19 @@ impl WorkspacesState {
 
 /// The slots as they are when nothing was told yet: what executes has one, before anything else may start.
 async fn occupied(context: &Context) -> Result<Slots, store::Error> {
-    let mut slots = Slots::new(context.config().server.max_concurrent_runs);
+    let mut slots = Slots::new(slot_limits(&context.config()));
     let mut entries: HashMap<WorkspaceId, Vec<_>> = HashMap::new();
     for run in context.store.non_final_runs().await? {
         entries.entry(run.workspace).or_default().push(run.entry());
     }
     for (workspace, entries) in entries {
+        let begun =
+            |run| entries.iter().any(|entry: &Entry| entry.run == run && entry.state.execution().is_some());
         let mut demands = slots::demands(&entries, &[]);
-        demands.retain(|demand| demand.executing);
+        demands.retain_mut(|demand| {
+            demand.executing = begun(demand.run);
+            demand.executing
+        });
         slots.set(workspace, &demands);
     }
     Ok(slots)

@@ -24,6 +24,8 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
     }
     arguments.push(run_dir.plan().display().to_string());
     let mut apply = Step::new("terraform apply", &settings.terraform).arguments(arguments);
+    apply.time_limit = Some(context.config().server.apply_time_limit);
+    apply.time_limit_grace = context.config().server.cancel_grace;
     apply.require = vec![FileDigest { path: run_dir.plan(), sha256: plan.plan_digest.to_string() }];
 
     let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Apply), &settings.root);

@@ -14,12 +14,53 @@ mod stage_settings;
 pub(crate) use policy_check::run_document;
 pub use policy_check::set_settings;
 
+use std::path::PathBuf;
+
 use executor::{ExecutionResult, Lost, Outcome, Salvaged, Spec};
+use lifecycle::queue::Fetch;
+use lifecycle::slots::Pool;
 use lifecycle::{Event, Stage};
 use store::{Run, RunUpdate, Workspace};
 
+use crate::RunDir;
 use crate::context::Context;
 use crate::run_files::StageError;
+
+/// What is executed for a run: a stage, or a part of its plan that comes before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Job {
+    /// Fetching the configuration, which has slots of its own. Its log is the beginning of the plan's.
+    Fetch,
+    /// The stage, or the rest of it.
+    Stage(Stage),
+}
+
+impl Job {
+    /// What comes next in this stage of the run.
+    pub(crate) fn of(run: &Run, stage: Stage) -> Self {
+        match (stage, run.entry().fetch) {
+            (Stage::Plan, Fetch::Due) => Self::Fetch,
+            _ => Self::Stage(stage),
+        }
+    }
+
+    /// Its execution directory.
+    pub(crate) fn directory(self, run_dir: &RunDir) -> PathBuf {
+        match self {
+            Self::Fetch => run_dir.fetch(),
+            Self::Stage(stage) => run_dir.execution(stage),
+        }
+    }
+
+    /// The slot without which it is not launched. Others have theirs before their state says that they execute.
+    pub(crate) fn needs(self, run: &Run) -> Option<Pool> {
+        match (self, run.entry().fetch) {
+            (Self::Stage(Stage::PolicyCheck), _) => Some(Pool::PolicyCheck),
+            (Self::Stage(Stage::Plan), Fetch::Done) => Some(Pool::Terraform),
+            _ => None,
+        }
+    }
+}
 
 /// How an execution ended, as it was observed. Nothing that it started is alive.
 #[derive(Debug)]
@@ -87,13 +128,16 @@ pub(crate) async fn prepare(
     context: &Context,
     run: &Run,
     workspace: &Workspace,
-    stage: Stage,
+    job: Job,
 ) -> Result<Spec, StageError> {
-    match stage {
-        Stage::Plan => plan::prepare(context, run, workspace).await,
-        Stage::PolicyCheck => policy_check::prepare(context, run, workspace).await,
-        Stage::Apply => apply::prepare(context, run),
-        Stage::Pending => Err(StageError::Impossible("a pending run executes nothing".to_owned())),
+    match job {
+        Job::Fetch => plan::prepare_fetch(context, run, workspace).await,
+        Job::Stage(Stage::Plan) => plan::prepare(context, run, workspace).await,
+        Job::Stage(Stage::PolicyCheck) => policy_check::prepare(context, run, workspace).await,
+        Job::Stage(Stage::Apply) => apply::prepare(context, run),
+        Job::Stage(Stage::Pending) => {
+            Err(StageError::Impossible("a pending run executes nothing".to_owned()))
+        }
     }
 }
 
@@ -104,21 +148,24 @@ pub(crate) async fn prepare(
 pub(crate) async fn conclude(
     context: &Context,
     run: &Run,
-    stage: Stage,
+    job: Job,
     ended: &Ended,
 ) -> Result<Conclusion, StageError> {
-    let concluded = match stage {
-        Stage::Plan => plan::conclude(context, run, ended).await,
-        Stage::PolicyCheck => policy_check::conclude(context, run, ended).await,
+    let concluded = match job {
+        Job::Fetch => plan::conclude_fetch(context, run, ended).await,
+        Job::Stage(Stage::Plan) => plan::conclude(context, run, ended).await,
+        Job::Stage(Stage::PolicyCheck) => policy_check::conclude(context, run, ended).await,
         // it is over only when what it left was looked for
-        Stage::Apply => match apply::conclude(context, run, ended).await {
+        Job::Stage(Stage::Apply) => match apply::conclude(context, run, ended).await {
             Err(StageError::Impossible(why)) => return apply::give_up(context, run, ended, &why).await,
             other => other,
         },
-        Stage::Pending => Err(StageError::Impossible("a pending run executes nothing".to_owned())),
+        Job::Stage(Stage::Pending) => {
+            Err(StageError::Impossible("a pending run executes nothing".to_owned()))
+        }
     };
     match concluded {
-        Err(StageError::Impossible(why)) => Ok(failed(stage, why)),
+        Err(StageError::Impossible(why)) => Ok(failed(run.state.stage(), why)),
         other => other,
     }
 }

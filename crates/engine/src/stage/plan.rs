@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use executor::{ExecutionResult, Outcome, Spec, Stdout, Step};
 use futures::future::try_join;
 use lifecycle::id::ConfigurationVersionId;
-use lifecycle::{Event, PlanOutcome, Stage};
+use lifecycle::queue::Fetch;
+use lifecycle::{Event, Execution, PlanOutcome, Stage};
 use serde_json::Value;
 use source::{TakeReport, TakeRequest};
 use store::{
@@ -29,18 +30,107 @@ use crate::{Log, RunDir, settings, state_keeper, variables};
 const TAKE: &str = "take-configuration";
 const PLAN: &str = "terraform plan";
 
+/// Has the configuration fetched, as the first part of a plan.
+pub(super) async fn prepare_fetch(
+    context: &Context,
+    run: &Run,
+    workspace: &Workspace,
+) -> Result<Spec, StageError> {
+    let run_dir = RunDir::new(&context.data_dir, run.id);
+    let settings = settings_of(&run_dir)?;
+    let place = context.places.take(context, run).await?;
+    let request = take_request(context, run, workspace, &settings, &run_dir, &place).await?;
+    write_private(&run_dir.take_request(), &request)?;
+    let terraform = context.terraform.find(&settings.terraform, &context.host).await;
+    let mut spec = spec(run, &place);
+    spec.preamble = preamble(terraform.version.as_deref());
+    spec.environment = environment(context, run, workspace, &settings);
+    spec.log = Some(shared_log(&run_dir)?);
+    spec.steps = vec![take(&context.program, &run_dir)];
+    Ok(spec)
+}
+
 pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace) -> Result<Spec, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let settings = settings::of_run(&run_dir)?.ok_or_else(|| {
+    let settings = settings_of(&run_dir)?;
+    let terraform = context.terraform.find(&settings.terraform, &context.host).await;
+    let fetched = run.entry().fetch == Fetch::Done;
+    let place = if fetched {
+        Place::of(&context.data_dir, &run_dir)?
+    } else {
+        context.places.take(context, run).await?
+    };
+    let root = match settings.working_directory.as_str() {
+        "" => place.directory().to_owned(),
+        folder => place.directory().join(folder),
+    };
+    let environment = environment(context, run, workspace, &settings);
+    let stages = StageSettings::new(terraform, environment, root);
+    write_private(&run_dir.variables(), &variable_values(&settings, run)?)?;
+    stages.write(&run_dir)?;
+    let turn = turn_at_plugin_cache(context, &stages)?;
+
+    let mut spec = spec(run, &place);
+    if fetched {
+        spec.log = Some(shared_log(&run_dir)?);
+    } else {
+        let request = take_request(context, run, workspace, &settings, &run_dir, &place).await?;
+        write_private(&run_dir.take_request(), &request)?;
+        spec.preamble = preamble(stages.terraform_version.as_deref());
+        spec.steps.push(take(&context.program, &run_dir));
+    }
+    spec.steps.extend(terraform_steps(run, &run_dir, &stages, turn));
+    let limit = Some(context.config().server.plan_time_limit);
+    spec.steps.iter_mut().for_each(|step| step.time_limit = limit);
+    spec.environment = stages.environment;
+    Ok(spec)
+}
+
+fn settings_of(run_dir: &RunDir) -> Result<Settings, StageError> {
+    settings::of_run(run_dir)?.ok_or_else(|| {
         StageError::Impossible(
             "the settings that the run was queued with are gone: queue it again".to_owned(),
         )
-    })?;
-    let terraform = context.terraform.find(&settings.terraform, &context.host).await;
-    let place = context.places.take(context, run).await?;
-    let request = TakeRequest {
+    })
+}
+
+fn environment(
+    context: &Context,
+    run: &Run,
+    workspace: &Workspace,
+    settings: &Settings,
+) -> BTreeMap<String, String> {
+    environment::of_run(&context.host, &context.config().organization, &workspace.name, settings, run.id)
+}
+
+/// A spec without steps.
+fn spec(run: &Run, place: &Place) -> Spec {
+    let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Plan), place.directory());
+    // a plan that was lost in a power cut before its end was recorded is made again
+    spec.repeatable = true;
+    spec
+}
+
+/// The log of the plan, which fetching the configuration begins.
+fn shared_log(run_dir: &RunDir) -> Result<PathBuf, StageError> {
+    let log = run_dir.log(Stage::Plan);
+    let directory = run_dir.execution(Stage::Plan);
+    let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+    created.map_err(|error| StageError::file("create", &directory, &error))?;
+    Ok(log)
+}
+
+async fn take_request(
+    context: &Context,
+    run: &Run,
+    workspace: &Workspace,
+    settings: &Settings,
+    run_dir: &RunDir,
+    place: &Place,
+) -> Result<TakeRequest, StageError> {
+    Ok(TakeRequest {
         format: source::FORMAT,
-        source: source(context, run, &settings).await?,
+        source: source(context, run, settings).await?,
         working_directory: settings.working_directory.clone(),
         work: place.directory().to_owned(),
         scratch: run_dir.root().to_owned(),
@@ -48,15 +138,16 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         state: state_keeper::current(context, workspace).await?,
         report: run_dir.take_report(),
         limits: source::Limits::default(),
-    };
-    let organization = &context.config().organization;
-    let environment = environment::of_run(&context.host, organization, &workspace.name, &settings, run.id);
-    let stages = StageSettings::new(terraform, environment, root(&request));
-    write_private(&run_dir.variables(), &variable_values(&settings, run)?)?;
-    write_private(&run_dir.take_request(), &request)?;
-    stages.write(&run_dir)?;
-    let turn = turn_at_plugin_cache(context, &stages)?;
-    Ok(spec(&context.program, run, &run_dir, &place, stages, turn))
+    })
+}
+
+fn take(program: &Path, run_dir: &RunDir) -> Step {
+    let mut take =
+        Step::new(TAKE, program).arguments([TAKE.to_owned(), run_dir.take_request().display().to_string()]);
+    take.must_write = vec![run_dir.take_report()];
+    // the configuration comes into its directory only now
+    take.working_dir = Some(run_dir.root().to_owned());
+    take
 }
 
 /// What lets one `terraform init` at a time work on a plugin cache that several workspaces share: terraform itself does
@@ -93,13 +184,6 @@ async fn source(context: &Context, run: &Run, settings: &Settings) -> Result<sou
     }
 }
 
-fn root(request: &TakeRequest) -> std::path::PathBuf {
-    match request.working_directory.as_str() {
-        "" => request.work.clone(),
-        folder => request.work.join(folder),
-    }
-}
-
 /// The values for `-var-file`: the run's own win over the workspace's.
 fn variable_values(settings: &Settings, run: &Run) -> Result<BTreeMap<String, Value>, StageError> {
     let mut values = settings.variables.clone();
@@ -112,25 +196,20 @@ fn variable_values(settings: &Settings, run: &Run) -> Result<BTreeMap<String, Va
     Ok(values)
 }
 
-/// The steps of the stage. Paths are absolute and the same for plan and apply, as terraform demands.
-fn spec(
-    program: &Path,
+/// Init, plan and show. Paths are absolute and the same for plan and apply, as terraform demands.
+fn terraform_steps(
     run: &Run,
     run_dir: &RunDir,
-    place: &Place,
-    settings: StageSettings,
+    settings: &StageSettings,
     turn: Option<PathBuf>,
-) -> Spec {
-    let text = |path: std::path::PathBuf| path.display().to_string();
-
-    let mut take = Step::new(TAKE, program).arguments([TAKE.to_owned(), text(run_dir.take_request())]);
-    take.must_write = vec![run_dir.take_report()];
-    // the directory of the configuration is only made by it
-    take.working_dir = Some(run_dir.root().to_owned());
-
-    let mut init = Step::new("terraform init", &settings.terraform).arguments(["init", "-input=false"]);
+) -> [Step; 3] {
+    let terraform = |name: &str, arguments: Vec<String>| {
+        let mut step = Step::new(name, &settings.terraform).arguments(arguments);
+        step.working_dir = Some(settings.root.clone());
+        step
+    };
+    let mut init = terraform("terraform init", vec!["init".to_owned(), "-input=false".to_owned()]);
     init.exclusive = turn;
-    init.working_dir = Some(settings.root.clone());
 
     let mut plan_arguments = vec![
         "plan".to_owned(),
@@ -140,26 +219,14 @@ fn spec(
         format!("-var-file={}", run_dir.variables().display()),
     ];
     plan_arguments.extend(plan_options(run));
-    let mut plan = Step::new(PLAN, &settings.terraform).arguments(plan_arguments);
+    let mut plan = terraform(PLAN, plan_arguments);
     plan.continue_on = vec![0, 2];
     plan.must_write = vec![run_dir.plan()];
-    plan.working_dir = Some(settings.root.clone());
 
-    let mut show = Step::new("terraform show", &settings.terraform).arguments([
-        "show".to_owned(),
-        "-json".to_owned(),
-        text(run_dir.plan()),
-    ]);
+    let show_arguments = vec!["show".to_owned(), "-json".to_owned(), run_dir.plan().display().to_string()];
+    let mut show = terraform("terraform show", show_arguments);
     show.stdout = Stdout::File(run_dir.plan_json());
-    show.working_dir = Some(settings.root);
-
-    let mut spec = Spec::new(format!("{}/{}", run.id, Stage::Plan), place.directory());
-    spec.preamble = preamble(settings.terraform_version.as_deref());
-    spec.environment = settings.environment;
-    // a plan that was lost in a power cut before its end was recorded is made again
-    spec.repeatable = true;
-    spec.steps = vec![take, init, plan, show];
-    spec
+    [init, plan, show]
 }
 
 /// The options of `terraform plan` that the run asks for.
@@ -174,6 +241,26 @@ fn plan_options(run: &Run) -> Vec<String> {
     }
     arguments.extend(run.options.plan.arguments());
     arguments
+}
+
+/// What was fetched is kept, and the plan may go on.
+pub(super) async fn conclude_fetch(
+    context: &Context,
+    run: &Run,
+    ended: &Ended,
+) -> Result<Conclusion, StageError> {
+    let workspace = context.store.workspace(run.workspace).await?;
+    let run_dir = RunDir::new(&context.data_dir, run.id);
+    let configuration_version = keep_configuration(context, run, &workspace, &run_dir, ended).await?;
+    let running = matches!(run.state.execution(), Some((_, Execution::Running)));
+    if ended.failure().is_none() && running && configuration_version.is_some() {
+        let update = RunUpdate { configuration_version, ..RunUpdate::default() };
+        return Ok(Conclusion { event: Event::Fetched, why: None, update });
+    }
+    let why = refusal(ended, &run_dir).or_else(|| ended.reason(run));
+    let update = RunUpdate { configuration_version, error: why.clone(), ..RunUpdate::default() };
+    let policies = false;
+    Ok(Conclusion { event: Event::PlanEnded { outcome: PlanOutcome::Failed, policies }, why, update })
 }
 
 pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Result<Conclusion, StageError> {

@@ -14,6 +14,7 @@ mod crashes;
 mod crashes_of_a_cancel;
 mod every_moment;
 mod executor_trouble;
+mod fetch;
 mod hints;
 mod panics;
 mod property;

@@ -35,6 +35,7 @@ const fn name(rule: Rule) -> &'static str {
         Rule::T19 => "t19_",
         Rule::T20 => "t20_",
         Rule::Launched => "launched_",
+        Rule::Fetched => "fetched_",
         Rule::CancelRequested => "cancel_requested_",
         Rule::ForceCancelRequested => "force_cancel_requested_",
         Rule::PlanOnlyEnded => "plan_only_ended_",

@@ -5,7 +5,7 @@ use lifecycle::Rule::{self, CancelRequested, ForceCancelRequested, Launched};
 use lifecycle::{Execution, Stage, State, Work};
 use store::Actor;
 
-use crate::support::{End, Script, Shape, World, auto, plain};
+use crate::support::{Action, End, Point, Script, Shape, World, auto, plain};
 
 const PLANNING: State = State::Planning(Work::Executing(Execution::Running));
 
@@ -190,4 +190,18 @@ fn t10_a_plan_that_a_person_declines_is_never_applied() {
     assert!(life.try_act("operator", run, RunAction::Apply).is_err());
     assert_eq!(world.executor().started(run), [Stage::Plan]);
     world.assert_over(&life, run);
+}
+
+#[test]
+fn fetched_a_configuration_that_was_fetched_is_in_the_record_before_the_plan_starts() {
+    let world = World::new();
+    world.executor().at(Stage::Plan, Point::Launch, Action::Hold);
+    let life = world.live();
+    let run = life.queue("fetched", &plain());
+    life.until_held();
+    assert_eq!(life.rules(run), [Rule::T1, Rule::Launched, Rule::Fetched]);
+    let fetched = life.run(run);
+    assert_eq!(fetched.state, State::Planning(Work::Executing(Execution::Running)));
+    assert!(fetched.configuration_version.is_some());
+    assert!(!world.executor().started(run).contains(&Stage::Plan));
 }

@@ -21,6 +21,11 @@ impl Log {
         if fs::symlink_metadata(path).is_ok_and(|left| left.is_file()) {
             files::remove(path)?;
         }
+        Self::go_on(path)
+    }
+
+    /// One that an execution before this has begun, or may have.
+    pub(crate) fn go_on(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         Ok(Self { file })
     }

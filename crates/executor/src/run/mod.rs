@@ -210,6 +210,7 @@ fn claim(directory: &Directory, spec: Option<&Spec>) -> io::Result<Claim> {
         token: fs::read_to_string("/proc/sys/kernel/random/uuid")?.trim().to_owned(),
         working_dir: spec.map(|spec| spec.working_dir.clone()).unwrap_or_default(),
         salvage: spec.map(|spec| spec.salvage.clone()).unwrap_or_default(),
+        log: spec.and_then(|spec| spec.log.clone()),
         claimed_at: Timestamp::now(),
     };
     if spec.is_some_and(|spec| spec.repeatable) {
@@ -227,6 +228,13 @@ pub(crate) struct Over {
     to_sync: Option<Vec<File>>,
 }
 
+fn open_log(directory: &Directory, spec: Option<&Spec>) -> io::Result<Log> {
+    match spec.and_then(|spec| spec.log.as_deref()) {
+        Some(shared) => Log::go_on(shared),
+        None => Log::open(&directory.log()),
+    }
+}
+
 /// Runs a claimed execution to its result, which is durable when this returns `Ok`, unless the execution is repeatable.
 fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
     let reserved = ResultFile::reserve(directory).inspect_err(|error| {
@@ -234,7 +242,7 @@ fn execute(directory: &Directory, subject: Subject) -> Result<(), String> {
     });
     let Subject { claim, spec } = subject;
     let opened = Events::open(directory)
-        .and_then(|events| Ok((events, Log::open(&directory.log())?)))
+        .and_then(|events| Ok((events, open_log(directory, spec.as_ref().ok())?)))
         .map_err(|error| format!("the executor cannot work in {:?}: {error}", directory.path()));
     let (mut execution, over) = match (spec, opened) {
         (Ok(spec), Ok((events, log))) => {

@@ -11,6 +11,7 @@ pub use configuration::{
     Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion,
 };
 pub use journal::{Actor, JournalEntry};
+pub(crate) use run::entry;
 pub use run::{
     Cancel, NewRun, Operation, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter,
     RunOptions, RunUpdate, Waiting,

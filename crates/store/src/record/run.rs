@@ -55,10 +55,20 @@ pub struct Run {
     pub logs: BTreeMap<Stage, Digest>,
 }
 
+/// The run as its queue sees it. A run that fetches its configuration has it when there is a version of it.
+pub(crate) const fn entry(run: RunId, state: State, facts: Facts, has_configuration: bool) -> queue::Entry {
+    let fetch = match (facts.fetches, has_configuration) {
+        (false, _) => queue::Fetch::None,
+        (true, false) => queue::Fetch::Due,
+        (true, true) => queue::Fetch::Done,
+    };
+    queue::Entry { run, state, plan_only: facts.plan_only, fetch }
+}
+
 impl Run {
     /// The run as its workspace's queue sees it.
     pub const fn entry(&self) -> queue::Entry {
-        queue::Entry { run: self.id, state: self.state, plan_only: self.facts.plan_only }
+        entry(self.id, self.state, self.facts, self.configuration_version.is_some())
     }
 
     /// What kind of run it is.

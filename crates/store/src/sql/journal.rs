@@ -10,22 +10,12 @@ use super::{all, grouped, push_in};
 use crate::Error;
 use crate::record::{Actor, JournalEntry, Run};
 
-/// The rows of the transition table, as the journal names them. A test holds the list against
-/// [`lifecycle::step`](fn@lifecycle::step).
-#[rustfmt::skip]
-const RULES: [Rule; 26] = [
-    Rule::T1, Rule::T2, Rule::T3, Rule::T4, Rule::T5, Rule::T6, Rule::T7, Rule::T8, Rule::T9, Rule::T10,
-    Rule::T11, Rule::T12, Rule::T13, Rule::T14, Rule::T15, Rule::T16, Rule::T17, Rule::T18, Rule::T19, Rule::T20,
-    Rule::Launched, Rule::CancelRequested, Rule::ForceCancelRequested, Rule::PlanOnlyEnded,
-    Rule::PolicyCheckCanceled, Rule::CanceledAtRest,
-];
-
 fn read(row: &SqliteRow) -> Result<JournalEntry, Error> {
     let record = Record::new(row)?;
     let rule = match record.get::<Option<&str>>("rule")? {
         Some(name) => Some(
-            *RULES
-                .iter()
+            Rule::ALL
+                .into_iter()
                 .find(|rule| rule.to_string() == name)
                 .ok_or_else(|| record.damaged("rule", format_args!("unknown: {name:?}")))?,
         ),
@@ -118,7 +108,7 @@ mod tests {
             for state in State::all() {
                 for transition in Event::all().into_iter().filter_map(|event| step(state, facts, event).ok())
                 {
-                    assert!(RULES.contains(&transition.rule), "{}", transition.rule);
+                    assert!(Rule::ALL.contains(&transition.rule), "{}", transition.rule);
                 }
             }
         }

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use lifecycle::id::{RunId, WorkspaceId};
-use lifecycle::{PolicyOutcome, State, queue};
+use lifecycle::{Facts, PolicyOutcome, State, queue};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 
@@ -10,7 +10,9 @@ use super::read::{Record, exists, json, time};
 use super::workspaces::push_visible;
 use super::{all, push_in};
 use crate::Error;
-use crate::record::{Page, PageRequest, PolicyCheckRecord, Run, RunFilter, Slice, Visibility, Waiting};
+use crate::record::{
+    Page, PageRequest, PolicyCheckRecord, Run, RunFilter, Slice, Visibility, Waiting, entry,
+};
 
 fn read(row: &SqliteRow) -> Result<Run, Error> {
     let record = Record::new(row)?;
@@ -60,8 +62,9 @@ const fn policy_outcome(outcome: PolicyOutcome) -> &'static str {
 
 fn read_entry(row: &SqliteRow) -> Result<queue::Entry, Error> {
     let record = Record::new(row)?;
-    let (run, state, plan_only) = (record.parse("id")?, record.parse("state")?, record.get("plan_only")?);
-    Ok(queue::Entry { run, state, plan_only })
+    let facts: Facts = record.json("facts")?;
+    let fetched = record.get::<Option<&str>>("configuration_version")?.is_some();
+    Ok(entry(record.parse("id")?, record.parse("state")?, facts, fetched))
 }
 
 pub(crate) async fn by_id(db: &mut SqliteConnection, id: RunId) -> Result<Run, Error> {
@@ -74,7 +77,7 @@ pub(crate) async fn queue(
     workspace: WorkspaceId,
 ) -> Result<Vec<queue::Entry>, Error> {
     let rows =
-        sqlx::query("SELECT id, state, plan_only FROM runs WHERE workspace = $1 AND final = 0 ORDER BY seq")
+        sqlx::query("SELECT id, state, facts, configuration_version FROM runs WHERE workspace = $1 AND final = 0 ORDER BY seq")
             .bind(workspace.to_string())
             .fetch_all(db)
             .await?;
@@ -88,7 +91,7 @@ pub(crate) async fn non_final(db: &mut SqliteConnection) -> Result<Vec<Run>, Err
 /// What the queue of the organization needs of the runs that are not over.
 pub(crate) async fn waiting(db: &mut SqliteConnection) -> Result<Vec<Waiting>, Error> {
     let rows =
-        sqlx::query("SELECT seq, id, workspace, state, plan_only FROM runs WHERE final = 0 ORDER BY seq")
+        sqlx::query("SELECT seq, id, workspace, state, facts, configuration_version FROM runs WHERE final = 0 ORDER BY seq")
             .fetch_all(db)
             .await?;
     all(&rows, |row| {

@@ -303,11 +303,11 @@ impl Inner {
         execution.starts += 1;
         execution.phase = Phase::Running;
         fs::create_dir_all(directory).unwrap();
-        for (file, content) in
-            [("log", &*spec.preamble), ("claim.json", "{}"), ("state.json", "{}"), ("lock", "")]
-        {
+        for (file, content) in [("claim.json", "{}"), ("state.json", "{}"), ("lock", "")] {
             fs::write(directory.join(file), content).unwrap();
         }
+        let log = spec.log.clone().unwrap_or_else(|| directory.join("log"));
+        fs::write(log, &spec.preamble).unwrap();
         self.started.push((run, stage));
         let running = self.executions.values().filter(|execution| execution.is_running()).count();
         self.most_at_once = self.most_at_once.max(running);

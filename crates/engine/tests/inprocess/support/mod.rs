@@ -12,7 +12,7 @@ pub use checks::{assert_legal, assert_one_holder};
 pub use executor::Scripted;
 pub use life::{Life, Rows};
 pub use script::{End, Interrupted, Script};
-pub use trap::{Action, Point};
+pub use trap::{Action, FETCH, Point};
 pub use world::{Shape, World};
 
 use engine::RunRequest;

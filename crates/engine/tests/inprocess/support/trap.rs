@@ -92,10 +92,16 @@ impl Trap {
     }
 }
 
+/// Fetching a configuration, which comes before the stages that are executed.
+pub const FETCH: Stage = Stage::Pending;
+
 /// Whose execution a directory is.
 pub fn owner(directory: &Path) -> (RunId, Stage) {
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     let stage = name(directory);
     let run = name(directory.parent().unwrap()).parse().unwrap();
+    if stage == "fetch" {
+        return (run, FETCH);
+    }
     (run, Stage::EXECUTED.into_iter().find(|known| known.as_str() == stage).unwrap())
 }

@@ -17,7 +17,7 @@ use crate::rows;
 /// The configuration, as far as tests differ in it.
 ///
 /// `owner` may do everything, `operator` has write access to all workspaces, `planner` may plan. The workspace `guarded`
-/// has policies.
+/// has policies, and that whose name begins with `fetched` takes its configuration from elsewhere.
 #[derive(Debug, Clone)]
 pub struct Shape {
     /// `max_concurrent_runs`.
@@ -31,7 +31,7 @@ pub struct Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        let workspaces = ["net", "guarded", "other"].map(str::to_owned).to_vec();
+        let workspaces = ["net", "guarded", "other", "fetched"].map(str::to_owned).to_vec();
         Self { slots: 4, workspaces, auto_apply: false, operator_writes: true }
     }
 }
@@ -176,12 +176,17 @@ policy_set "baseline" {{
         writeln!(text, "user {user:?} {{ token_sha256 = \"{}\" }}", TokenDigest::of(user)).unwrap();
     }
     for name in &shape.workspaces {
+        let source = if name.starts_with("fetched") {
+            "source \"git\" { url = \"https://git.example.com/infra.git\" }"
+        } else {
+            "source \"directory\" { path = \"./infra\" }"
+        };
         write!(
             text,
             r#"
 workspace {name:?} {{
   auto_apply = {}
-  source "directory" {{ path = "./infra" }}
+  {source}
   access = {{ operators = "write", planners = "plan" }}
 }}
 "#,
