@@ -116,3 +116,32 @@ async fn a_force_cancel_ends_a_run_whose_executor_does_not_answer() {
     // the resource that was made before is not forgotten
     assert_eq!(world.resources("net").await, ["terraform_data.first"]);
 }
+#[tokio::test]
+async fn a_state_whose_serial_is_the_greatest_that_terraform_knows_gets_nothing_stuck() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let run = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&run, "Applied").await;
+    for serial in [i64::MAX as u64 - 1, i64::MAX as u64 + 10, u64::MAX - 10] {
+        let mut state = world.state("net").await.unwrap();
+        state["serial"] = serial.into();
+        let file = world.path().join("state.json");
+        std::fs::write(&file, state.to_string()).unwrap();
+        for arguments in [
+            ["workspace", "lock", "net", ""],
+            ["state", "push", "net", file.to_str().unwrap()],
+            ["workspace", "unlock", "net", ""],
+        ] {
+            let arguments = arguments.iter().filter(|argument| !argument.is_empty());
+            let done = world.cli("admin").args(arguments).output().unwrap();
+            assert!(done.status.success(), "{serial}: {}", String::from_utf8_lossy(&done.stderr));
+        }
+        let run = client::NewRun {
+            variables: vec![client::RunVariable { key: "size".into(), value: format!("\"{serial}\"") }],
+            ..auto_apply()
+        };
+        let run = world.queue_as("operator", "net", run).await;
+        let run = world.reaches(&run, "Applied").await;
+        assert_eq!(run.error(), None, "{serial}");
+        assert!(world.state("net").await.unwrap()["serial"].as_u64() > Some(serial));
+    }
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::diagnostic::{Code, Counts, Diagnostic, Diagnostics, Related, Severity};
+use crate::exposed;
 use crate::host::Host;
 use crate::node::Node;
 use crate::source::{DefinedAt, SourceFile};
@@ -61,6 +62,13 @@ impl Issue {
         self
     }
 
+    /// A message may quote what stands where a token does not belong.
+    fn without_tokens(&mut self) {
+        let labels = self.related.iter_mut().map(|(_, label)| label);
+        let texts = [&mut self.message, &mut self.label].into_iter().chain(&mut self.help).chain(labels);
+        texts.for_each(exposed::star_out_tokens);
+    }
+
     fn locate(self, source: &SourceFile) -> Diagnostic {
         let related = self.related.into_iter();
         Diagnostic {
@@ -103,11 +111,13 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn new(host: &'a dyn Host, base: &'a Path, source: SourceFile) -> Self {
-        let (names, hidden) = (Registry::default(), Spans::default());
+        let (names, mut hidden) = (Registry::default(), Spans::default());
+        exposed::tokens(source.text()).for_each(|span| hidden.add(&span));
         Self { host, base, names, source, issues: Vec::new(), found: Counts::default(), hidden }
     }
 
-    pub(crate) fn report(&mut self, issue: Issue) {
+    pub(crate) fn report(&mut self, mut issue: Issue) {
+        issue.without_tokens();
         if self.found.add(issue.severity) <= MOST {
             self.issues.push(issue);
         }

@@ -47,6 +47,10 @@ impl<'a> Fields<'a> {
                 context.report(Issue::error(Code::WrongForm, span, message).help(help));
                 fields.attempted.push(block.name);
             } else {
+                if schema.names().any(|known| known.starts_with("sensitive_")) {
+                    // it may be such a one, misspelt
+                    context.hide(&attribute.value.span);
+                }
                 fields.unknown(Code::UnknownAttribute, "attribute", name, span, context);
             }
         }

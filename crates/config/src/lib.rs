@@ -93,6 +93,7 @@ mod calls;
 mod context;
 mod decode;
 mod diagnostic;
+mod exposed;
 mod expression;
 mod fields;
 mod git;
@@ -120,4 +121,4 @@ pub use model::{
 };
 pub use sensitive::Sensitive;
 pub use source::{DefinedAt, Location};
-pub use values::{HttpHost, Pattern, TokenDigest};
+pub use values::{HttpHost, Pattern, TOKEN_PREFIX, TokenDigest};

@@ -4,6 +4,7 @@ use hcl_reader::{Body, Duplicate};
 
 use crate::context::{Context, Issue};
 use crate::diagnostic::Code;
+use crate::exposed;
 use crate::host::SystemHost;
 use crate::suggest::quoted;
 
@@ -14,6 +15,8 @@ pub(crate) fn parse<'t>(text: &'t str, context: &mut Context<'_>) -> Option<Body
     let (body, duplicates) = match hcl_reader::parse(text, most) {
         Ok(document) => (Some(document.body), document.duplicates),
         Err(broken) => {
+            // nobody can tell what of it is sensitive
+            exposed::strings(text).for_each(|span| context.hide(&span));
             let kind = broken.error.kind;
             let issue = Issue::error(Code::Syntax, &broken.error.span, kind.to_string());
             context.report(issue.help(kind.help()));

@@ -10,8 +10,9 @@ const WINDOW: usize = 16 << 10;
 
 impl Diagnostics {
     /// Every finding as rustc would show it: `file:line:column`, the line, a caret, what would be right. Ends with a
-    /// line break, unless there is nothing to show. Literals of sensitive attributes are starred out, except after a
-    /// syntax error, where nobody can tell what is sensitive.
+    /// line break, unless there is nothing to show. What is sensitive is starred out: literals of sensitive attributes, what
+    /// stands in place of a token's digest, tokens, attributes that may be misspelt sensitive ones, and every string after a syntax
+    /// error, where nobody can tell.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let shown = if self.is_empty() { String::new() } else { self.source.shown() };

@@ -5,6 +5,9 @@ use url::Url;
 
 use crate::text::{Fault, FromText};
 
+/// What the tokens of `signalbox token new` begin with, so that they are easy to find where they should not be.
+pub const TOKEN_PREFIX: &str = "signalbox_";
+
 /// The SHA-256 of a bearer token. Tokens are 256 random bits, so the digest gives nothing away and needs no salt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenDigest([u8; 32]);
@@ -15,7 +18,7 @@ impl TokenDigest {
         Self(Sha256::digest(token).into())
     }
 
-    fn parse(hex: &str) -> Option<Self> {
+    pub(crate) fn parse(hex: &str) -> Option<Self> {
         let mut digest = [0; 32];
         if hex.len() != 64 {
             return None;
@@ -44,6 +47,11 @@ impl FromText for TokenDigest {
                 Err(Fault::new("this is the digest of an empty token", HELP))
             }
             Some(digest) => Ok(digest),
+            None if text.starts_with(TOKEN_PREFIX) => Err(Fault::new(
+                "this is a token, and not the SHA-256 of one",
+                "take it out of the file and make a new one, since it was readable here: `signalbox token new USER` prints \
+                 both, and the line that belongs here",
+            )),
             None => Err(Fault::new("a SHA-256 is 64 hexadecimal digits", HELP)),
         }
     }

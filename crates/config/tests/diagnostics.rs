@@ -207,3 +207,42 @@ fn a_file_on_disk_is_read_with_what_it_names() {
     assert_eq!(loaded.config.policy_sets["p"].path, folder.path().join("policies"));
     assert_eq!(loaded.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), [Code::NoOwner]);
 }
+
+/// A token as `signalbox token new` makes it.
+const TOKEN: &str = "signalbox_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCde";
+
+#[test]
+fn a_secret_is_shown_by_no_finding_wherever_it_stands() {
+    let user = |attribute: &str| format!("user \"ada\" {{ {attribute} }}\n");
+    let workspace = |attribute: &str| {
+        format!("workspace \"w\" {{\n  source \"directory\" {{ path = \"w\" }}\n  {attribute}\n}}\n")
+    };
+    let secret = "pa55-of_the_house";
+    for (text, told) in [
+        (user(&format!("token_sha256 = {TOKEN:?}")), "this is a token, and not the SHA-256 of one"),
+        (user(&format!("token_sha256 = [{TOKEN:?}]")), "make a new one"),
+        (user(&format!("token_sha256 = {TOKEN}")), "not defined"),
+        (user(&format!("token_sha256 = {secret:?}")), "64 hexadecimal digits"),
+        (user(&format!("token = {secret:?}")), "has no attribute `token`"),
+        (user(&format!("token_sha256 = {{ a = {secret:?} }}")), "expected"),
+        (format!("team \"t\" {{ members = [{TOKEN:?}] }}\n"), "user"),
+        (format!("{TOKEN} = 1\n"), "has no attribute"),
+        (format!("user {TOKEN:?} {{ token_sha256 = 1 }}\n"), "token_sha256"),
+        (workspace(&format!("sensitve_variables = {{ a = {secret:?} }}")), "did you mean"),
+        (workspace(&format!("sensitive_variables = {{ a = {secret:?} }} auto_apply = yes")), ""),
+        (workspace(&format!("sensitive_variables = {{ a = {secret:?} b }}")), ""),
+        (workspace(&format!("sensitive_variables = {{ a = \"{secret}\n }}")), ""),
+        (workspace(&format!("sensitive_variables = {{ a = <<END\n{secret}\nEND\n b }}")), ""),
+    ] {
+        let found = mistakes(&text);
+        for shown in [found.render(false), found.render(true), format!("{found:?}"), json(&found)] {
+            assert!(!shown.contains(secret) && !shown.contains(TOKEN), "{text}:\n{shown}");
+        }
+        let shown = found.render(false);
+        assert!(shown.contains(told) && shown.contains("error["), "{text}:\n{shown}");
+    }
+}
+
+fn json(found: &config::Diagnostics) -> String {
+    serde_json::to_string(&found.iter().collect::<Vec<_>>()).unwrap()
+}

@@ -91,6 +91,7 @@ pub(crate) fn status_timestamps(from: State, to: State, rule: Rule) -> &'static 
     match to {
         State::Pending => &[],
         State::Planning(Queued) => &["plan-queued-at"],
+        State::Planning(Executing(Running)) if rule == Rule::Fetched => &[],
         State::Planning(Executing(Running)) => &["planning-at"],
         State::NeedsConfirmation => &["planned-at"],
         State::PolicyCheck(Running) => &["planned-at"],

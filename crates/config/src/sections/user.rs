@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use hcl_reader::Block;
+use hcl_reader::{Block, Expression, Kind};
 use lifecycle::access::DAEMON;
 
 use crate::context::{Context, Issue, Span};
@@ -16,6 +16,19 @@ use crate::values::TokenDigest;
 /// Which user has which token, and where that is said.
 pub(crate) type Tokens = HashMap<TokenDigest, (String, Span)>;
 
+/// What stands in place of a digest may be the token itself.
+fn hide_what_is_no_digest(block: &Block<'_>, context: &mut Context<'_>) {
+    let mut values: Vec<&Expression<'_>> =
+        block.body.attributes.iter().map(|attribute| &attribute.value).collect();
+    while let Some(value) = values.pop() {
+        match &value.kind {
+            Kind::List(items) => values.extend(items),
+            Kind::String(text) if TokenDigest::parse(text).is_some() => {}
+            _ => context.hide(&value.span),
+        }
+    }
+}
+
 /// A `user` block.
 pub(crate) fn user(
     name: &str,
@@ -29,6 +42,7 @@ pub(crate) fn user(
         let help = "it is the name under which signalbox itself locks a workspace: give the user another one";
         context.report(Issue::error(Code::InvalidValue, &span, message).help(help));
     }
+    hide_what_is_no_digest(block, context);
     let fields = Fields::read(&block.body, format!("the user {}", quoted(name)), &span, &USER, context);
     let help = || format!("`signalbox token new {name}` makes a token and prints the line that belongs here");
     let OneOrMore(listed) = fields.required_or::<OneOrMore<TokenDigest>>("token_sha256", help, context)?;

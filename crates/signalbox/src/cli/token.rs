@@ -2,14 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use config::TokenDigest;
+use config::{TOKEN_PREFIX, TokenDigest};
 
 use super::failure::Failure;
 use super::output::Output;
 use super::paint;
-
-/// Makes tokens easy to find where they should not be.
-const PREFIX: &str = "signalbox_";
 
 /// Prints a new token and what belongs into the config file. It is kept nowhere.
 pub(crate) fn new(user: &str, output: Output) -> Result<(), Failure> {
@@ -33,7 +30,7 @@ pub(crate) fn generate() -> Result<String, Failure> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)
         .map_err(|error| Failure::Local(format!("the operating system gives no randomness: {error}")))?;
-    Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
+    Ok(format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
 }
 
 /// A name that the config file takes for a user.
@@ -54,7 +51,7 @@ mod tests {
     fn a_token_has_256_bits_and_is_made_once() {
         let (one, other) = (generate().unwrap(), generate().unwrap());
         assert_ne!(one, other);
-        let bits = URL_SAFE_NO_PAD.decode(one.strip_prefix(PREFIX).unwrap()).unwrap().len() * 8;
+        let bits = URL_SAFE_NO_PAD.decode(one.strip_prefix(TOKEN_PREFIX).unwrap()).unwrap().len() * 8;
         assert_eq!(bits, 256);
     }
 

@@ -70,7 +70,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(value).map_err(|error| Error::damaged("a new record", error))
 }
 
-/// A size or serial. Nothing real comes near the border.
+/// A size. Nothing real comes near the border.
 pub(super) fn integer(value: u64) -> Result<i64, Error> {
     value.try_into().map_err(|_| Error::Refused(format!("{value} is too large a number")))
 }

@@ -16,7 +16,7 @@ fn read(row: &SqliteRow) -> Result<StateVersion, Error> {
         workspace: record.parse("workspace")?,
         run: record.parse_some("run")?,
         meta: StateMeta {
-            serial: record.count("serial")?,
+            serial: record.get::<i64>("serial")?.cast_unsigned(),
             lineage: record.get("lineage")?,
             terraform_version: record.get("terraform_version")?,
         },
@@ -110,7 +110,7 @@ pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewStateVersion) -> 
     .bind(new.id.to_string())
     .bind(new.workspace.to_string())
     .bind(new.run.map(|run| run.to_string()))
-    .bind(integer(new.meta.serial)?)
+    .bind(new.meta.serial.cast_signed())
     .bind(&new.meta.lineage)
     .bind(&new.meta.terraform_version)
     .bind(new.digest.to_string())
