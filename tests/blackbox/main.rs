@@ -17,6 +17,7 @@ mod permissions;
 mod place;
 mod policies;
 mod queue;
+mod secrets;
 mod sentinel;
 mod sentinel_cli;
 mod state;

@@ -129,10 +129,17 @@ impl Reader {
         Ok(OrgQueue::of(&runs, &locked))
     }
 
-    /// The outputs in the state's file.
+    /// The outputs in the state's file. One with a value that the workspace calls sensitive is sensitive too, whatever the
+    /// configuration says.
     pub(crate) async fn outputs(&self, version: &StateVersion) -> Result<Vec<StateOutput>> {
+        let workspace = self.api.store().workspace(version.workspace).await?;
+        let mask = self.api.engine().mask_of(&workspace).await?;
         let bytes = self.api.store().blobs().read(version.digest).await?;
-        content::parsed(move || state_outputs(&bytes)).await
+        let mut outputs = content::parsed(move || state_outputs(&bytes)).await?;
+        for output in &mut outputs {
+            output.sensitive |= mask.as_ref().is_some_and(|mask| mask.is_in(output.value.get()));
+        }
+        Ok(outputs)
     }
 
     pub(crate) fn state_version_resource(

@@ -74,6 +74,7 @@ impl World {
             imports: 0,
             plan_digest: blob.digest,
             plan_json: Some(blob.digest),
+            masked_plan_json: None,
             terraform_version: "1.11.4".into(),
         };
         let policy = PolicyCheckRecord {

@@ -15,7 +15,7 @@ use crate::actors::{Root, RootMessage};
 use crate::context::Context;
 use crate::settings::PublicSettings;
 use crate::sync_workspaces::sync_workspaces;
-use crate::{HostEnvironment, Log, LogTail, RunDir, log, reserve};
+use crate::{HostEnvironment, Log, LogTail, Mask, RunDir, log, reserve};
 
 /// What the engine is made of.
 pub struct Parts {
@@ -106,6 +106,15 @@ impl Engine {
     pub fn tail_log(&self, run: RunId, stage: Stage) -> LogTail {
         let Context { log_watch, data_dir, .. } = &*self.context;
         log_watch.tail(data_dir, &RunDir::new(data_dir, run).log(stage))
+    }
+
+    /// What the workspace calls sensitive now; `None` if that is nothing, or if it was removed.
+    ///
+    /// # Errors
+    /// [`store::Error`]: its settings can't be read.
+    pub async fn mask_of(&self, workspace: &Workspace) -> Result<Option<Mask>, store::Error> {
+        let settings = self.context.settings(workspace).await?;
+        Ok(settings.and_then(|settings| Mask::new(&settings, &[])))
     }
 
     /// The files of a run.

@@ -57,6 +57,7 @@ pub use engine::{Ended, Engine, Parts, StartError};
 pub use host::HostEnvironment;
 pub use log::Log;
 pub use log_watch::LogTail;
+pub use mask::Mask;
 pub use push::StatePush;
 pub use refusal::Refusal;
 pub use request::RunRequest;

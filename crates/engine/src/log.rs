@@ -70,8 +70,8 @@ impl Log {
     }
 }
 
-/// What is not to be seen in the run's logs.
-async fn mask(context: &Context, run: &Run) -> Result<Option<Mask>, store::Error> {
+/// What is not to be seen of the run.
+pub(crate) async fn mask(context: &Context, run: &Run) -> Result<Option<Mask>, store::Error> {
     let settings = context.settings_of_run(run).await?;
     Ok(settings.and_then(|settings| Mask::new(&settings, &run.options.variables)))
 }

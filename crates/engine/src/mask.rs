@@ -4,10 +4,12 @@
 //! and the value itself, whatever way it came. So known values are starred out where a log is read, byte for byte,
 //! which leaves every offset as it is; and in the file when its stage has ended, since logs outlive the settings.
 //!
+//! What terraform itself does to a value is followed: it quotes, as its own language and as JSON, shows what is JSON as a
+//! structure, and texts by lines, which it breaks where they are long.
+//!
 //! It is a net and no wall: a value that a configuration encodes, splits or prints as a part of something else is not
 //! found, and one of less than [`LEAST`] bytes is not looked for, since it would star out half of every log.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -20,15 +22,15 @@ use store::Settings;
 
 use crate::variables;
 
-/// Values of fewer bytes are not looked for.
+/// Values of fewer bytes are not looked for, and neither are lines of values.
 const LEAST: usize = 6;
-/// Lines of a value, a key for instance, are looked for by themselves if they have this many bytes.
-const LEAST_OF_A_LINE: usize = 16;
+/// At most so many spaces of a value are tried as the place where terraform breaks a line.
+const MOST_BREAKS: usize = 64;
 /// What is read at once when a file is masked.
 const PIECE: usize = 1024 * 1024;
 
-/// The values that are not to be seen in a run's logs.
-pub(crate) struct Mask {
+/// The values that are not to be seen in what a run prints, and in documents about it.
+pub struct Mask {
     patterns: AhoCorasick,
     values: Vec<Vec<u8>>,
 }
@@ -85,6 +87,31 @@ impl Mask {
         !found.is_empty()
     }
 
+    /// Whether one of them stands in a JSON text.
+    pub fn is_in(&self, json: &str) -> bool {
+        self.patterns.find(json).is_some()
+    }
+
+    /// Stars out what is found in a JSON document, which stays one, of the same length: a number becomes `null`. Says
+    /// whether anything was.
+    pub(crate) fn apply_to_json(&self, json: &mut [u8]) -> bool {
+        let found: Vec<Range<usize>> =
+            self.patterns.find_overlapping_iter(&*json).map(|found| found.range()).collect();
+        if found.is_empty() {
+            return false;
+        }
+        let strings = strings(json);
+        for range in found {
+            // the first string that ends behind its beginning
+            let next = strings.partition_point(|string| string.end <= range.start);
+            match strings.get(next).filter(|string| string.start <= range.start) {
+                Some(string) => json[range.start..range.end.min(string.end)].fill(b'*'),
+                None => no_number(json, range.start),
+            }
+        }
+        true
+    }
+
     /// How many bytes at the end of a log that is still written could be the beginning of a value.
     pub(crate) fn unfinished(&self, tail: &[u8]) -> usize {
         let starts = |length: &usize| {
@@ -125,18 +152,70 @@ fn leaves(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// How a text may stand in a log: as it is, as JSON and as terraform's language quote it, and by its lines.
+/// How a text may stand in what terraform prints: as it is, as JSON and as terraform's language quote it, by its lines, and
+/// with a line broken at one of its spaces. A text that is JSON is shown as a structure as well, by what is in it.
 fn spellings(text: &str) -> Vec<Vec<u8>> {
+    let mut texts = vec![text.to_owned()];
+    if let Ok(value @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text) {
+        leaves(&value, &mut texts);
+    }
+    let mut all = Vec::new();
+    for text in texts {
+        all.extend(text.match_indices(' ').take(MOST_BREAKS).map(|(at, _)| {
+            let mut broken = text.clone();
+            broken.replace_range(at..=at, "\n");
+            broken
+        }));
+        all.extend(text.lines().filter(|_| text.contains('\n')).flat_map(|line| quoted(line.trim())));
+        all.extend(quoted(&text));
+    }
+    all.into_iter().map(String::into_bytes).collect()
+}
+
+/// A text as it is, and in each way in which terraform quotes it.
+fn quoted(text: &str) -> [String; 5] {
     let json = Value::from(text).to_string();
-    let json = json.trim_matches('"').to_owned();
-    let quoted = json.replace("${", "$${").replace("%{", "%%{");
-    let lines = text.lines().filter(|line| text.contains('\n') && line.trim().len() >= LEAST_OF_A_LINE);
-    let lines = lines.map(|line| Cow::Borrowed(line.trim()));
-    [Cow::Borrowed(text), Cow::Owned(json), Cow::Owned(quoted)]
-        .into_iter()
-        .chain(lines)
-        .map(|spelling| spelling.into_owned().into_bytes())
-        .collect()
+    let json = json[1..json.len() - 1].to_owned();
+    // as Go writes JSON, by default and in plans
+    let go = json
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029");
+    let template = |text: &str| text.replace("${", "$${").replace("%{", "%%{");
+    [text.to_owned(), template(&json), template(&go), json, go]
+}
+
+/// Where the strings of a JSON document are, without their quotes.
+fn strings(json: &[u8]) -> Vec<Range<usize>> {
+    let mut strings = Vec::new();
+    let mut open = None;
+    let mut escaped = false;
+    for (at, byte) in json.iter().enumerate() {
+        match (open, byte) {
+            (Some(_), _) if escaped => escaped = false,
+            (Some(_), b'\\') => escaped = true,
+            (Some(start), b'"') => {
+                strings.push(start..at);
+                open = None;
+            }
+            (None, b'"') => open = Some(at + 1),
+            _ => {}
+        }
+    }
+    strings
+}
+
+/// Makes the number that has a digit here `null`, if it has room for that.
+fn no_number(json: &mut [u8], at: usize) {
+    let of_a_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    let start = json[..at].iter().rposition(|byte| !of_a_number(byte)).map_or(0, |before| before + 1);
+    let end = json[at..].iter().position(|byte| !of_a_number(byte)).map_or(json.len(), |after| at + after);
+    if let Some((null, rest)) = json[start..end].split_at_mut_checked(4) {
+        null.copy_from_slice(b"null");
+        rest.fill(b' ');
+    }
 }
 
 #[cfg(test)]
@@ -162,6 +241,18 @@ mod tests {
             ("a\"b${c}d", r#"is "a\"b$${c}d""#, r#"is "**********""#),
             ("a\"b${c}d", r#"{"a": "a\"b${c}d"}"#, r#"{"a": "*********"}"#),
             ("line of a key 01\nline of a key 02", "  line of a key 02\n", "  ****************\n"),
+            (
+                "ada:pa55word1\nbob:hunter22",
+                "+ ada:pa55word1\n+ bob:hunter22",
+                "+ *************\n+ ************",
+            ),
+            ("a<b>&c;d", r#"{"x":"a\u003cb\u003e\u0026c;d"}"#, r#"{"x":"***********************"}"#),
+            (
+                r#"{"user":"ada-ada","n":[1234567]}"#,
+                "+ user = \"ada-ada\"\n+ 1234567,",
+                "+ user = \"*******\"\n+ *******,",
+            ),
+            ("correct horse battery", "is correct horse\nbattery.", "is *********************."),
             ("abcabc", "abcabcabc", "*********"),
             ("hunter2", "hunter", "hunter"),
         ];
@@ -194,6 +285,27 @@ mod tests {
             ("is x", 0),
         ] {
             assert_eq!(mask.unfinished(tail.as_bytes()), held, "{tail}");
+        }
+    }
+
+    #[test]
+    fn a_json_document_stays_one() {
+        let mask = mask(&["hunter2", "a\"b<c>d", "1234567"]);
+        let table = [
+            (r#"{"a":"hunter2","hunter2":1}"#, r#"{"a":"*******","*******":1}"#),
+            (r#"{"a":"xhunter2x\\"}"#, r#"{"a":"x*******x\\"}"#),
+            (r#"["a\"b\u003cc\u003ed"]"#, r#"["*******************"]"#),
+            (
+                r#"{"a":1234567,"b":-1234567.5e3 ,"c":"1234567"}"#,
+                r#"{"a":null   ,"b":null         ,"c":"*******"}"#,
+            ),
+            (r#"{"a":7}"#, r#"{"a":7}"#),
+        ];
+        for (document, expected) in table {
+            let mut bytes = document.as_bytes().to_vec();
+            mask.apply_to_json(&mut bytes);
+            assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+            serde_json::from_str::<Value>(expected).unwrap();
         }
     }
 

@@ -47,6 +47,7 @@ async fn json_output<K: Kind + 'static>(on: OnRun<K>, _: Ask) -> Result<Option<R
 /// Without what is sensitive: for everybody who may see the run.
 async fn json_output_redacted(on: OnRun<id::Plan>, _: Ask) -> Result<Option<Raw<TerraformJson>>> {
     let Some(digest) = plan_json(&on.run)? else { return Ok(None) };
+    let digest = on.run.plan.as_ref().and_then(|plan| plan.masked_plan_json).unwrap_or(digest);
     let bytes = on.reader.api.store().blobs().read(digest).await?;
     let redacted = move || RawJson::read(&bytes).and_then(|plan| serde_json::to_vec(&redacted(&plan)));
     Ok(Some(Raw::with(parsed(redacted).await?.into(), [])))

@@ -212,6 +212,7 @@ impl Seeding {
             imports: 0,
             plan_digest: store::Digest::of(b"plan"),
             plan_json: Some(json.digest),
+            masked_plan_json: None,
             terraform_version: "1.11.4".into(),
         };
         let update = RunUpdate { plan: Some(plan), ..RunUpdate::default() };

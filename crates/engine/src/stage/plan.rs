@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::place::Place;
 use crate::run_files::{StageError, open_needed, open_own, read_json, write_private};
 use crate::terraform::preamble;
-use crate::{Log, RunDir, settings, state_keeper, variables};
+use crate::{Log, RunDir, log, settings, state_keeper, variables};
 
 const TAKE: &str = "take-configuration";
 const PLAN: &str = "terraform plan";
@@ -275,7 +275,7 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
         if made.is_none() {
             return Ok(None);
         }
-        let (plan, ()) = try_join(read_plan(context, &run_dir), make_durable(&run_dir)).await?;
+        let (plan, ()) = try_join(read_plan(context, run, &run_dir), make_durable(&run_dir)).await?;
         Ok(Some(plan))
     };
     let (configuration_version, plan) =
@@ -322,6 +322,7 @@ struct Plan {
     file: PlanFile,
     digest: Digest,
     json: Digest,
+    masked_json: Option<Digest>,
 }
 
 impl Plan {
@@ -335,30 +336,39 @@ impl Plan {
             imports: counts.imports,
             plan_digest: self.digest,
             plan_json: Some(self.json),
+            masked_plan_json: self.masked_json,
             terraform_version: self.file.terraform_version.clone(),
         }
     }
 }
 
-async fn read_plan(context: &Context, run_dir: &RunDir) -> Result<Plan, StageError> {
+async fn read_plan(context: &Context, run: &Run, run_dir: &RunDir) -> Result<Plan, StageError> {
     let blobs = context.store.blobs();
     let path = run_dir.plan_json();
+    let mask = log::mask(context, run).await?;
     open_needed(&run_dir.plan())?;
     let mut file = open_needed(&path)?;
     // tens of megabytes for a large plan
     let read = tokio::task::spawn_blocking(move || {
         let mut json = Vec::new();
         file.read_to_end(&mut json).map_err(|error| StageError::file("read", &path, &error))?;
-        serde_json::from_slice(&json).map_err(|error| {
+        let plan = serde_json::from_slice(&json).map_err(|error| {
             StageError::Impossible(format!(
                 "terraform show -json wrote something that is not a plan: {error}"
             ))
-        })
+        })?;
+        // now, since later nobody knows any more what was sensitive
+        let masked = mask.is_some_and(|mask| mask.apply_to_json(&mut json)).then_some(json);
+        Ok::<(PlanFile, Option<Vec<u8>>), StageError>((plan, masked))
     });
     let (plan, json) =
         try_join(blobs.adopt_file(run_dir.plan()), blobs.adopt_file(run_dir.plan_json())).await?;
-    let file = read.await.map_err(|error| StageError::broken_off(&error))??;
-    Ok(Plan { file, digest: plan.digest, json: json.digest })
+    let (file, masked) = read.await.map_err(|error| StageError::broken_off(&error))??;
+    let masked_json = match masked {
+        Some(masked) => Some(blobs.put_bytes(masked).await?.digest),
+        None => None,
+    };
+    Ok(Plan { file, digest: plan.digest, json: json.digest, masked_json })
 }
 
 /// Has the disk keep what an apply needs beside the plan: a person may confirm it days later, and after a power cut.

@@ -167,6 +167,9 @@ pub struct PlanSummary {
     /// The blob with `terraform show -json` of the plan.
     #[serde(default)]
     pub plan_json: Option<Digest>,
+    /// The same without the values that the workspace calls sensitive, if some stand in it.
+    #[serde(default)]
+    pub masked_plan_json: Option<Digest>,
     /// The terraform that made it.
     pub terraform_version: String,
 }

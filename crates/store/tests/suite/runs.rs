@@ -177,6 +177,7 @@ pub(crate) async fn what_is_learnt_on_the_way_is_kept(store: Store) {
         imports: 1,
         plan_digest: Digest::of(b"plan"),
         plan_json: Some(Digest::of(b"json")),
+        masked_plan_json: None,
         terraform_version: "1.11.4".into(),
     };
     let planned = Event::PlanEnded { outcome: PlanOutcome::Changes, policies: true };

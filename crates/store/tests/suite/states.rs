@@ -64,8 +64,12 @@ pub(crate) async fn a_state_only_goes_forward(store: Store) {
     let stray =
         NewStateVersion { run: Some(run.id), ..state(&workspace(&store, "storage").await, 8, "a", "") };
     assert_eq!(refused(stray).await, Error::Refused(format!("{} belongs to another workspace", run.id)));
-    let huge = refused(state(&network, u64::MAX, "a", "")).await;
-    assert_eq!(huge, Error::Refused(format!("{} is too large a number", u64::MAX)));
+    // terraform's serial is an unsigned number of 64 bits
+    for serial in [i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX] {
+        let next = state(&network, serial, "a", &serial.to_string());
+        assert_eq!(store.add_state_version(next).await.unwrap().meta.serial, serial);
+        assert_eq!(store.current_state(network.id).await.unwrap().unwrap().meta.serial, serial);
+    }
 }
 
 pub(crate) async fn a_state_taken_twice_is_one_version(store: Store) {
