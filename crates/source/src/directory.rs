@@ -101,7 +101,7 @@ impl Walk<'_> {
             }
             FileType::RegularFile => {
                 let (mut file, size) = open_file(directory, Path::new(name), path)?;
-                self.tree.file(path, status.st_mode & 0o100 != 0, size, &mut file)?;
+                self.tree.file(path, status.st_mode, size, &mut file)?;
                 Ok(())
             }
             FileType::Symlink => {

@@ -184,6 +184,27 @@ pub enum Error {
         /// Directories of the source that hold terraform files.
         found: Vec<String>,
     },
+    /// A repository that the configuration is made of can't be had.
+    #[error(
+        "the submodule {} can't be taken: {reason}; correct `.gitmodules`, or leave the folder out with .terraformignore",
+        shown(.path)
+    )]
+    Submodule {
+        /// Where it would lie.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// Of a file only the pointer is there.
+    #[error(
+        "{} is kept in Git LFS, and what was checked out is only a pointer to it; install git-lfs, and `git lfs install` for the \
+         user signalbox runs as, or leave the file out with .terraformignore",
+        shown(.path)
+    )]
+    LfsPointer {
+        /// The file.
+        path: PathBuf,
+    },
     /// A git source that cannot be what its author means.
     #[error("the {what} `{value}` of the git source {reason}")]
     Git {

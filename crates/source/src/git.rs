@@ -3,6 +3,10 @@
 //! The commit is fetched into a bare repository in a scratch directory, without its history where the server allows
 //! it, and written out by `git archive`: no work tree, so no hook runs and nothing is written through a link of the
 //! repository. The result passes the same filter as an uploaded archive. Git speaks for itself in the log.
+//!
+//! What lies there is what `git clone --recurse-submodules` would have checked out, or the configuration is refused: other
+//! repositories that it is made of are fetched as well ([`crate::submodules`]), and a file of which only the pointer of Git LFS
+//! is there is none.
 
 use std::ffi::OsString;
 use std::fs;
@@ -27,7 +31,7 @@ use crate::words::without_credentials;
 /// What is asked for, checked.
 #[derive(Debug)]
 pub(crate) struct GitSource<'a> {
-    remote: Remote,
+    pub(crate) remote: Remote,
     reference: &'a str,
 }
 
@@ -36,8 +40,6 @@ pub(crate) struct GitSource<'a> {
 pub(crate) struct Fetched {
     pub(crate) repository: Repository,
     pub(crate) commit: Commit,
-    /// Whether it refers to other repositories.
-    pub(crate) submodules: bool,
     pub(crate) ignore: IgnoreRules,
 }
 
@@ -54,6 +56,12 @@ impl<'a> GitSource<'a> {
         Ok(Self { remote, reference })
     }
 
+    /// A commit of another repository that this one is made of. It is let in where this one is.
+    pub(crate) fn submodule(&self, url: &str, commit: &'a str) -> Result<Self, Error> {
+        let Self { remote, reference } = Self::new(url, commit)?;
+        Ok(Self { remote: remote.let_in_as(&self.remote), reference })
+    }
+
     /// Brings the commit here. What git needs for that lies in `scratch`, and is gone when the result is dropped.
     pub(crate) fn fetch(&self, scratch: &Path, log: &mut dyn Write) -> Result<Fetched, Error> {
         let repository = Repository::create(scratch, &self.remote)?;
@@ -61,7 +69,7 @@ impl<'a> GitSource<'a> {
         let commit =
             repository.commit(revision).map_err(|failure| failure.while_doing(&self.doing("read")))?;
         let listed = repository
-            .output(&["ls-tree", "-z", &commit.sha, "--", ignore::FILE_NAME, ".gitmodules"])
+            .output(&["ls-tree", "-z", &commit.sha, "--", ignore::FILE_NAME])
             .map_err(|failure| failure.while_doing(&self.doing("read")))?;
         let mode_of = |name: &str| {
             listed.split(|byte| *byte == 0).find_map(|line| {
@@ -84,8 +92,7 @@ impl<'a> GitSource<'a> {
             }
             _ => IgnoreRules::default(),
         };
-        let submodules = mode_of(".gitmodules").is_some();
-        Ok(Fetched { repository, commit, submodules, ignore })
+        Ok(Fetched { repository, commit, ignore })
     }
 
     /// Fetches what is asked for, and says under which name it can be found.
@@ -95,7 +102,7 @@ impl<'a> GitSource<'a> {
         let shallow =
             ["fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", url, self.reference];
         if !could_be_a_commit(self.reference) {
-            return match repository.run(&shallow) {
+            return match repository.run(&shallow).or_else(|failure| self.without_depth(repository, failure)) {
                 Ok(()) => Ok(FETCHED),
                 Err(Failure::Start(cause)) => Err(Failure::Start(cause).while_doing("")),
                 Err(failure) => {
@@ -133,25 +140,40 @@ impl<'a> GitSource<'a> {
         }
     }
 
-    /// If the repository can be reached, then it does not have what was asked for.
+    /// A server of plain files has all of the history or none. Any other says the same again.
+    fn without_depth(&self, repository: &Repository, failure: Failure) -> Result<(), Failure> {
+        let of_files = matches!(failure, Failure::Status(_)) && self.remote.url.starts_with("http");
+        if !of_files || self.missing(repository).is_some() {
+            return Err(failure);
+        }
+        let fetch = ["fetch", "--no-tags", "--no-recurse-submodules", "--", &self.remote.url, self.reference];
+        repository.run(&fetch)
+    }
+
+    /// If the repository can be reached and has nothing of the name, that is what is wrong.
     fn missing(&self, repository: &Repository) -> Option<Error> {
-        let listed =
-            repository.output(&["ls-remote", "--heads", "--tags", "--refs", "--", &self.remote.url]).ok()?;
+        let listed = repository.output(&["ls-remote", "--", &self.remote.url]).ok()?;
         let listed = String::from_utf8_lossy(&listed);
-        let known: Vec<String> = listed
-            .lines()
-            .filter_map(|line| line.split_once("\trefs/"))
-            .filter_map(|(_, name)| name.strip_prefix("heads/").or_else(|| name.strip_prefix("tags/")))
-            .map(str::to_owned)
-            .collect();
-        (!known.iter().any(|name| name == self.reference)).then(|| Error::NoSuchReference {
+        let refs: Vec<&str> =
+            listed.lines().filter_map(|line| line.split_once('\t')).map(|(_, name)| name).collect();
+        // where git looks for it, in its order
+        let meant = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"]
+            .map(|folder| format!("{folder}{}", self.reference));
+        if refs.iter().any(|name| meant.iter().any(|meant| meant == name)) {
+            return None;
+        }
+        let known = refs
+            .iter()
+            .filter(|name| !name.ends_with("^{}"))
+            .filter_map(|name| name.strip_prefix("refs/heads/").or_else(|| name.strip_prefix("refs/tags/")));
+        Some(Error::NoSuchReference {
             url: without_credentials(&self.remote.url),
             reference: self.reference.to_owned(),
-            known,
+            known: known.map(str::to_owned).collect(),
         })
     }
 
-    fn doing(&self, what: &str) -> String {
+    pub(crate) fn doing(&self, what: &str) -> String {
         format!("{what} {} from {}", escaped(self.reference), without_credentials(&self.remote.url))
     }
 }
@@ -162,6 +184,7 @@ impl Repository {
         &self,
         source: &GitSource<'_>,
         commit: &Commit,
+        below: &Path,
         limits: Limits,
         selection: &Selection,
         tree: &mut Tree,
@@ -170,7 +193,8 @@ impl Repository {
         let doing = || source.doing("write out");
         // with the address at hand, filters such as that of git-lfs can fetch what they need
         let remote = format!("remote.origin.url={}", source.remote.url);
-        let mut command = self.command(&["-c", &remote, "archive", "--format=tar", &commit.sha]);
+        let mut command =
+            self.command(&["-c", &remote, "-c", "tar.umask=0022", "archive", "--format=tar", &commit.sha]);
         let mut child = Killed(
             command
                 .stdout(Stdio::piped())
@@ -180,7 +204,7 @@ impl Repository {
         let Some(stream) = child.0.stdout.take() else {
             return Err(Failure::Start(io::ErrorKind::BrokenPipe.into()).while_doing(&doing()));
         };
-        match unpack::tar(Path::new("the repository"), stream, None, limits, selection, tree, left) {
+        match unpack::tar(Path::new("the repository"), below, stream, None, limits, selection, tree, left) {
             Err(error @ Error::Archive { .. }) => {
                 let status = child.0.wait().map_err(|cause| Failure::Start(cause).while_doing(&doing()))?;
                 Err(if status.success() { error } else { Failure::Status(status).while_doing(&doing()) })
@@ -226,13 +250,13 @@ fn could_be_a_commit(reference: &str) -> bool {
     (4..=64).contains(&reference.len()) && reference.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-enum Failure {
+pub(crate) enum Failure {
     Start(io::Error),
     Status(ExitStatus),
 }
 
 impl Failure {
-    fn while_doing(self, doing: &str) -> Error {
+    pub(crate) fn while_doing(self, doing: &str) -> Error {
         match self {
             Self::Start(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 let path = std::env::var_os("PATH").unwrap_or_default().to_string_lossy().into_owned();
@@ -318,7 +342,7 @@ impl Repository {
     }
 
     /// Runs it for what it prints; why it fails is lost.
-    fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
         let output = self.command(arguments).stderr(Stdio::null()).output().map_err(Failure::Start)?;
         if output.status.success() { Ok(output.stdout) } else { Err(Failure::Status(output.status)) }
     }

@@ -28,6 +28,7 @@ mod remote;
 mod report;
 mod request;
 mod selection;
+mod submodules;
 mod take;
 mod tree;
 mod unpack;

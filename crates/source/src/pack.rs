@@ -33,10 +33,9 @@ fn write(taken: &Taken, file: &mut File) -> io::Result<Digest> {
             Entry::Directory => {
                 builder.append_data(&mut header(EntryType::Directory, 0o755, 0), path, io::empty())?;
             }
-            Entry::File { executable, size } => {
-                let mode = if *executable { 0o755 } else { 0o644 };
+            Entry::File { mode, size } => {
                 let content = File::open(taken.work.join(path))?;
-                builder.append_data(&mut header(EntryType::Regular, mode, *size), path, content)?;
+                builder.append_data(&mut header(EntryType::Regular, *mode, *size), path, content)?;
             }
             Entry::Link { target } => {
                 builder.append_link(&mut header(EntryType::Symlink, 0o777, 0), path, target)?;

@@ -18,6 +18,7 @@ pub(crate) struct Remote {
     login: Option<Login>,
 }
 
+#[derive(Clone)]
 struct Login {
     /// `https://host:port`: nobody else gets it, wherever the server sends git.
     scope: String,
@@ -48,6 +49,19 @@ impl Remote {
         };
         let login = Login { scope: format!("{scheme}://{host}"), user: decoded(user)?, password };
         Ok(Self { url: format!("{scheme}://{rest}"), login: Some(login) })
+    }
+
+    /// The same address, let in as another one where both are of the same host and nothing else is said.
+    pub(crate) fn let_in_as(self, other: &Self) -> Self {
+        let of_same_host =
+            |login: &&Login| self.url.strip_prefix(&login.scope).is_some_and(|rest| rest.starts_with('/'));
+        let login = self.login.clone().or_else(|| other.login.as_ref().filter(of_same_host).cloned());
+        Self { login, ..self }
+    }
+
+    /// Whether it lies on this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.url.starts_with('/') || self.url.starts_with("file://")
     }
 
     /// The variables by which git finds user and password, added to what configuration the environment gives already.

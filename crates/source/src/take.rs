@@ -15,6 +15,7 @@ use crate::pack::pack;
 use crate::report::{Commit, StateKept, TakeReport};
 use crate::request::{FORMAT, Source, TakeRequest};
 use crate::selection::Selection;
+use crate::submodules::Submodules;
 use crate::tree::{Taken, Tree};
 use crate::unpack;
 use crate::words::{shown, without_credentials};
@@ -133,17 +134,32 @@ fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
         Source::Git { url, reference } => {
             say(log, &format!("Configuration: {} at {}{at}", without_credentials(url), escaped(reference)));
             let source = GitSource::new(url, reference)?;
-            let fetched = source.fetch(&request.scratch, log)?;
+            let mut fetched = source.fetch(&request.scratch, log)?;
             let Commit { sha, subject } = &fetched.commit;
             say(log, &format!("Commit: {sha} {}", escaped(subject.as_deref().unwrap_or_default())));
-            if fetched.submodules {
-                say(log, "Submodules are not fetched: refer to modules in other repositories by `source`.");
-            }
             let mut tree = Tree::new(emptied(&request.work)?, limits);
-            let ignore = fetched.ignore;
-            let selection = Selection { root: root.clone(), ignore, ..Selection::default() };
-            fetched.repository.unpack(&source, &fetched.commit, limits, &selection, &mut tree, &mut left)?;
-            (tree.finish()?, Some(fetched.commit))
+            let selection = Selection {
+                root: root.clone(),
+                ignore: std::mem::take(&mut fetched.ignore),
+                ..Selection::default()
+            };
+            let top = Path::new("");
+            fetched.repository.unpack(
+                &source,
+                &fetched.commit,
+                top,
+                limits,
+                &selection,
+                &mut tree,
+                &mut left,
+            )?;
+            let (tree_, left_) = (&mut tree, &mut left);
+            let mut submodules =
+                Submodules { request, selection: &selection, tree: tree_, left: left_, log, count: 0 };
+            submodules.fetch(&source, &fetched, top, 1)?;
+            let taken = tree.finish()?;
+            no_pointers(&taken)?;
+            (taken, Some(fetched.commit))
         }
         Source::Archive { path } => {
             say(log, &format!("Configuration: {}{at}", shown(path)));
@@ -157,6 +173,24 @@ fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
     };
     is_directory(&taken, &root)?;
     Ok(Filled { taken, root, commit, left })
+}
+
+/// Refuses a file of which only the pointer of Git LFS was checked out.
+fn no_pointers(taken: &Taken) -> Result<(), Error> {
+    use crate::tree::Entry;
+    const BEGINNING: &[u8] = b"version https://git-lfs.github.com/spec/";
+    /// As the specification of pointers has it.
+    const LONGEST: u64 = 1024;
+    for (path, entry) in &taken.entries {
+        if matches!(entry, Entry::File { size, .. } if (BEGINNING.len() as u64..LONGEST).contains(size)) {
+            let place = taken.work.join(path);
+            let content = fs::read(&place).map_err(|cause| Error::Copy { path: path.clone(), cause })?;
+            if content.starts_with(BEGINNING) && content.windows(12).any(|line| line == b"\noid sha256:") {
+                return Err(Error::LfsPointer { path: path.clone() });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The working directory, without `.` and `..` in it; empty for the root of the source.

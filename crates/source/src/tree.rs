@@ -1,9 +1,9 @@
 //! The configuration as it is written below the work directory.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -20,7 +20,7 @@ pub(crate) type Entries = BTreeMap<PathBuf, Entry>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     Directory,
-    File { executable: bool, size: u64 },
+    File { mode: u32, size: u64 },
     Link { target: PathBuf },
 }
 
@@ -59,11 +59,12 @@ impl Tree {
         DirBuilder::new().mode(0o755).create(&place).map_err(|cause| Error::Unwritable { path: place, cause })
     }
 
-    /// A file with what `content` gives, which should be `size` bytes. Returns how many it was.
+    /// A file with what `content` gives, which should be `size` bytes. Returns how many it was. Of `mode` the nine bits of
+    /// rights are kept, and whoever runs terraform may read it.
     pub(crate) fn file(
         &mut self,
         path: &Path,
-        executable: bool,
+        mode: u32,
         size: u64,
         content: &mut impl Read,
     ) -> Result<u64, Error> {
@@ -72,22 +73,26 @@ impl Tree {
         if size > room {
             return Err(too_large());
         }
-        self.admit(path, Entry::File { executable, size })?;
+        let mode = mode & 0o777 | 0o400;
+        self.admit(path, Entry::File { mode, size })?;
         let place = self.work.join(path);
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(if executable { 0o755 } else { 0o644 })
+            .mode(0o600)
             .open(&place)
-            .map_err(|cause| Error::Unwritable { path: place, cause })?;
+            .map_err(|cause| Error::Unwritable { path: place.clone(), cause })?;
         // a file may grow while it is copied: one byte more than fits shows it
         let copied = io::copy(&mut content.take(room.saturating_add(1)), &mut file)
             .map_err(|cause| Error::Copy { path: path.to_owned(), cause })?;
         if copied > room {
             return Err(Error::TooLarge { limit: self.limits.max_bytes, path: path.to_owned() });
         }
+        // whatever the umask is
+        file.set_permissions(Permissions::from_mode(mode))
+            .map_err(|cause| Error::Unwritable { path: place, cause })?;
         self.bytes += copied;
-        self.entries.insert(path.to_owned(), Entry::File { executable, size: copied });
+        self.entries.insert(path.to_owned(), Entry::File { mode, size: copied });
         Ok(copied)
     }
 

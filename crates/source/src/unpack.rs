@@ -34,12 +34,15 @@ pub(crate) fn archive(
 ) -> Result<(), Error> {
     let packed = Rc::new(Cell::new(0));
     let unpacked = MultiGzDecoder::new(Counted { inner: file, count: packed.clone() });
-    tar(path, unpacked, Some(packed), limits, selection, tree, left)
+    tar(path, Path::new(""), unpacked, Some(packed), limits, selection, tree, left)
 }
 
-/// Unpacks a tar stream. `packed` counts the bytes that it is made from, if it is compressed; `path` names it.
+/// Unpacks a tar stream into the folder `below` of the configuration. `packed` counts the bytes that it is made from, if it
+/// is compressed; `path` names it.
+#[expect(clippy::too_many_arguments, reason = "each is another thing, and two callers pass them")]
 pub(crate) fn tar(
     path: &Path,
+    below: &Path,
     stream: impl Read,
     packed: Option<Rc<Cell<u64>>>,
     limits: Limits,
@@ -52,7 +55,7 @@ pub(crate) fn tar(
     let guard = Guard { inner: stream, count: 0, most, packed, stopped: stopped.clone() };
     let mut archive = tar::Archive::new(guard);
     let broken = |cause| Error::Archive { path: path.to_owned(), cause };
-    let result = entries(&mut archive, &broken, selection, tree, left).and_then(|()| {
+    let result = entries(&mut archive, &broken, below, selection, tree, left).and_then(|()| {
         // the checksum of the compression stands at its end
         io::copy(&mut archive.into_inner(), &mut io::sink()).map(drop).map_err(broken)
     });
@@ -67,6 +70,7 @@ pub(crate) fn tar(
 fn entries(
     archive: &mut tar::Archive<impl Read>,
     broken: &impl Fn(io::Error) -> Error,
+    below: &Path,
     selection: &Selection,
     tree: &mut Tree,
     left: &mut Vec<PathBuf>,
@@ -77,7 +81,7 @@ fn entries(
         if kind == EntryType::XGlobalHeader {
             continue;
         }
-        let path = inside(&entry.path().map_err(broken)?)?;
+        let path = below.join(inside(&entry.path().map_err(broken)?)?);
         if path.as_os_str().is_empty() && kind == EntryType::Directory {
             continue;
         }
@@ -93,9 +97,9 @@ fn entries(
         }
         match kind {
             EntryType::Regular | EntryType::Continuous => {
-                let executable = entry.header().mode().map_err(broken)? & 0o100 != 0;
+                let mode = entry.header().mode().map_err(broken)?;
                 let size = entry.size();
-                if tree.file(&path, executable, size, &mut entry)? != size {
+                if tree.file(&path, mode, size, &mut entry)? != size {
                     return Err(broken(io::Error::new(io::ErrorKind::UnexpectedEof, "it ends too early")));
                 }
             }

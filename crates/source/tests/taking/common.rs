@@ -19,7 +19,11 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Found {
     Directory,
-    File { executable: bool, content: Vec<u8> },
+    /// With its nine bits of rights.
+    File {
+        mode: u32,
+        content: Vec<u8>,
+    },
     Link(PathBuf),
 }
 
@@ -148,8 +152,8 @@ fn walk(root: &Path, at: &Path, all: &mut BTreeMap<PathBuf, Found>) {
         } else if kind.is_symlink() {
             Found::Link(fs::read_link(entry.path()).unwrap())
         } else {
-            let executable = entry.metadata().unwrap().permissions().mode() & 0o100 != 0;
-            Found::File { executable, content: fs::read(entry.path()).unwrap() }
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            Found::File { mode, content: fs::read(entry.path()).unwrap() }
         };
         all.insert(path, found);
     }

@@ -24,22 +24,25 @@ fn what_is_taken_is_what_was_there() {
     place.link("scripts/again", "run.sh");
     place.link("modules", "./scripts/../empty");
 
+    let key = place.write("key", "private");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     let (report, log) = taken(&place.directory());
-    let file = |content: &str, executable| Found::File { executable, content: content.into() };
+    let file = |content: &str, mode| Found::File { mode, content: content.into() };
     let expected = [
-        (".terraform.lock.hcl", file("# lock\n", false)),
+        (".terraform.lock.hcl", file("# lock\n", 0o644)),
         ("empty", Found::Directory),
-        ("main.tf", file(MAIN, false)),
+        ("key", file("private", 0o600)),
+        ("main.tf", file(MAIN, 0o644)),
         ("modules", Found::Link("./scripts/../empty".into())),
         ("scripts", Found::Directory),
         ("scripts/again", Found::Link("run.sh".into())),
-        ("scripts/run.sh", file("#!/bin/sh\n", true)),
+        ("scripts/run.sh", file("#!/bin/sh\n", 0o750)),
     ];
     assert_eq!(place.taken(), expected.map(|(path, found)| (PathBuf::from(path), found)).into());
     assert_eq!(report.root, place.work());
     assert_eq!(report.commit, None);
     assert_eq!(report.state, StateKept::ByDaemon);
-    assert!(log.contains("in 3 files"), "{log}");
+    assert!(log.contains("in 4 files"), "{log}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::{MAIN, Place, refused, step, taken};
+use crate::common::{MAIN, Place, found, refused, step, taken};
 use source::{Error, Source, TakeRequest};
 
 fn git(place: &Place, arguments: &[&str]) -> String {
@@ -254,15 +254,109 @@ fn the_commit_is_taken_as_it_is() {
     assert_eq!(report.commit.unwrap().subject, None);
 }
 
-#[test]
-fn submodules_are_not_fetched_and_the_log_says_so() {
-    let (other, _) = repository();
+/// A repository with a submodule that has one itself, and with much of what a checkout can do to files.
+fn with_submodules() -> (Place, Place, Place) {
+    let (inner, _) = repository();
+    let (outer, _) = repository();
     let (place, _) = repository();
-    git(&place, &["submodule", "--quiet", "add", other.source().to_str().unwrap(), "sub"]);
-    commit(&place, "With a submodule");
+    inner.write("deep", "deep");
+    commit(&inner, "Deep");
+    git(&outer, &["submodule", "--quiet", "add", inner.source().to_str().unwrap(), "in/ner"]);
+    commit(&outer, "With a submodule");
+    git(&place, &["submodule", "--quiet", "add", outer.source().to_str().unwrap(), "sub"]);
+    place.write(".gitattributes", "hidden export-ignore\n*.crlf text eol=crlf\nid ident\n");
+    place.write("hidden", "x");
+    place.write("lines.crlf", "a\nb\n");
+    place.write("id", "$Id$\n");
+    place.write("Case", "1");
+    place.write("case", "2");
+    place.write("with space and ünïcode", "x");
+    let script = place.write("run.sh", "#!/bin/sh\n");
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    place.link("current", "network");
+    commit(&place, "All of it");
+    (place, outer, inner)
+}
+
+#[test]
+fn what_is_taken_is_what_git_would_have_checked_out_with_all_submodules() {
+    let (place, _outer, _inner) = with_submodules();
     let (_, log) = taken(&local(&place, "main", "network"));
-    assert!(log.contains("Submodules are not fetched"), "{log}");
+    assert!(log.contains("Submodule sub: ") && log.contains("Submodule sub/in/ner: "), "{log}");
+    let clone = place.path("clone");
+    let cloned = Command::new("git")
+        .args(["-c", "protocol.file.allow=always", "clone", "--quiet", "--recurse-submodules"])
+        .args([&place.source(), &clone])
+        .status()
+        .unwrap();
+    assert!(cloned.success());
+    let of_git = |path: &Path| path.components().any(|part| part.as_os_str() == ".git");
+    let mut expected = found(&clone);
+    expected.retain(|path, _| !of_git(path));
+    assert_eq!(found(&place.work()), expected);
+    assert!(expected.contains_key(Path::new("sub/in/ner/deep")));
+}
+
+#[test]
+fn a_submodule_that_can_not_be_had_refuses_the_configuration() {
+    let refusal = |place: &Place| refused(&local(place, "main", "network")).to_string();
+    // it is gone
+    let (place, outer, _) = with_submodules();
+    fs::remove_dir_all(outer.source()).unwrap();
+    assert!(refusal(&place).contains("git could not fetch"));
+    // the commit is gone
+    let (place, _, inner) = with_submodules();
+    git(&inner, &["reset", "--quiet", "--hard", "v1"]);
+    git(&inner, &["reflog", "expire", "--expire=now", "--all"]);
+    git(&inner, &["gc", "--quiet", "--prune=now"]);
+    let words = refusal(&place);
+    assert!(words.contains("git could not fetch") || words.contains("has no branch, tag or commit"), "{words}");
+    // there is no address
+    let (place, ..) = with_submodules();
+    place.write(".gitmodules", "");
+    commit(&place, "No address");
+    let words = refusal(&place);
+    assert!(words.contains("the submodule sub can't be taken: `.gitmodules` has no address"), "{words}");
+    // nobody wants it, or what is in it
+    place.write(".terraformignore", "sub/\n");
+    commit(&place, "Not wanted");
+    taken(&local(&place, "main", "network"));
     assert!(!place.work().join("sub/version").exists());
+}
+
+#[test]
+fn a_file_of_which_only_the_pointer_is_there_refuses_the_configuration() {
+    let (place, _) = repository();
+    place.write(".gitattributes", "*.zip filter=lfs diff=lfs merge=lfs -text\n");
+    let pointer = "version https://git-lfs.github.com/spec/v1\n\
+                   oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n";
+    place.write("network/lambda.zip", pointer);
+    commit(&place, "A pointer");
+    let words = refused(&local(&place, "main", "network")).to_string();
+    assert!(
+        words.contains("network/lambda.zip is kept in Git LFS") && words.contains("git lfs install"),
+        "{words}"
+    );
+    place.write(".terraformignore", "*.zip\n");
+    commit(&place, "Left out");
+    taken(&local(&place, "main", "network"));
+}
+
+#[test]
+fn a_fetch_that_fails_although_the_branch_is_there_names_no_missing_branch() {
+    let (place, [.., third]) = repository();
+    // an object is damaged: it can be listed, and not be fetched
+    let object = place.source().join(".git/objects").join(&third[..2]).join(&third[2..]);
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(&object, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::write(&object, "damaged").unwrap();
+    for reference in ["main", "refs/heads/main", "HEAD"] {
+        let words = refused(&local(&place, reference, "network")).to_string();
+        assert!(words.contains("git could not fetch"), "{reference}: {words}");
+    }
+    let words = refused(&local(&place, "none", "network")).to_string();
+    assert!(words.contains("has no branch, tag or commit `none`; it has"), "{words}");
 }
 
 #[test]

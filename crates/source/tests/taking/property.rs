@@ -11,7 +11,7 @@ use crate::common::{Found, Place, refused, taken};
 /// A configuration of a few names, so that they meet.
 #[derive(Clone, Debug)]
 enum Thing {
-    File { executable: bool, content: Vec<u8> },
+    File { mode: u32, content: Vec<u8> },
     Directory,
     Link(String),
 }
@@ -28,8 +28,8 @@ fn things() -> impl Strategy<Value = Vec<(PathBuf, Thing)>> {
     ];
     let path = prop::collection::vec(name, 1..5).prop_map(|names| names.into_iter().collect::<PathBuf>());
     let thing = prop_oneof![
-        3 => (any::<bool>(), prop::collection::vec(any::<u8>(), 0..200))
-            .prop_map(|(executable, content)| Thing::File { executable, content }),
+        3 => (0_u32..0o1000, prop::collection::vec(any::<u8>(), 0..200))
+            .prop_map(|(mode, content)| Thing::File { mode: mode | 0o600, content }),
         1 => Just(Thing::Directory),
         1 => prop::collection::vec(prop_oneof!["[a-c]{1,2}", Just("..".to_owned())], 1..4)
             .prop_map(|parts| Thing::Link(parts.join("/"))),
@@ -45,11 +45,10 @@ fn make(root: &Path, things: &[(PathBuf, Thing)]) {
             continue;
         }
         match thing {
-            Thing::File { executable, content } => {
+            Thing::File { mode, content } => {
                 use std::os::unix::fs::PermissionsExt;
                 fs::write(&path, content).unwrap();
-                let mode = if *executable { 0o755 } else { 0o644 };
-                fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+                fs::set_permissions(&path, fs::Permissions::from_mode(*mode)).unwrap();
             }
             Thing::Directory => fs::create_dir(&path).unwrap(),
             Thing::Link(target) => std::os::unix::fs::symlink(target, &path).unwrap(),
@@ -110,8 +109,7 @@ proptest! {
         let model = fs::canonicalize(model.path()).unwrap().join("m");
         let inside: Vec<(PathBuf, Thing)> = expected.iter().map(|(path, found)| (path.clone(), match found {
             Found::Directory => Thing::Directory,
-            Found::File { executable, content } =>
-                Thing::File { executable: *executable, content: content.clone() },
+            Found::File { mode, content } => Thing::File { mode: *mode, content: content.clone() },
             Found::Link(target) => Thing::Link(target.to_str().unwrap().to_owned()),
         })).collect();
         fs::create_dir_all(&model).unwrap();
