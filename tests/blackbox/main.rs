@@ -11,6 +11,7 @@ mod command_line;
 mod configuration;
 mod crash;
 mod ends;
+mod estate;
 mod faults;
 mod logs;
 mod permissions;

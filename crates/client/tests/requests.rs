@@ -102,7 +102,7 @@ async fn a_run_is_asked_for_with_all_its_options() {
     let body: Value = serde_json::from_str(&request.body).unwrap();
     let attributes = json!({
         "message": "why", "is-destroy": true, "refresh-only": false, "refresh": true, "auto-apply": true,
-        "allow-empty-apply": false, "target-addrs": ["a.b"], "replace-addrs": [],
+        "allow-empty-apply": false, "allow-new-state": false, "target-addrs": ["a.b"], "replace-addrs": [],
         "variables": [{ "key": "region", "value": "\"eu\"" }],
     });
     assert_eq!(body["data"]["attributes"], attributes);

@@ -2,7 +2,10 @@
 
 use lifecycle::access::Action;
 use lifecycle::id::{StateVersionId, WorkspaceId};
-use store::{NewStateVersion, PushStateError, StateMeta, StateVersion};
+use source::StateKept;
+use store::{
+    NewStateVersion, PushStateError, Settings, Source, StateKeeper, StateMeta, StateVersion, Workspace,
+};
 
 use crate::act::lock_refusal;
 use crate::{Engine, Refusal};
@@ -21,6 +24,37 @@ pub struct StatePush {
 }
 
 impl Engine {
+    /// Refuses a state of which no run would ever hear: the configuration's own backend keeps it. Before the first run that is
+    /// looked up in a configuration that lies on this machine.
+    async fn check_keeper(&self, workspace: &Workspace) -> Result<(), Refusal> {
+        let keeper = match &workspace.state_keeper {
+            Some(keeper) => Some(keeper.clone()),
+            None => self.keeper_in_directory(workspace).await?,
+        };
+        match keeper {
+            Some(StateKeeper::Backend(kind)) => Err(Refusal::Conflict(format!(
+                "the state of this workspace is kept by the backend {kind:?} that its configuration names: bring it there, with \
+                 terraform state push where terraform is initialised with it"
+            ))),
+            Some(StateKeeper::Daemon) | None => Ok(()),
+        }
+    }
+
+    async fn keeper_in_directory(&self, workspace: &Workspace) -> Result<Option<StateKeeper>, Refusal> {
+        let settings = self.context.settings(workspace).await?;
+        let Some(Settings { source: Some(Source::Directory { path }), working_directory, .. }) = settings
+        else {
+            return Ok(None);
+        };
+        let directory = path.join(working_directory);
+        let kept = tokio::task::spawn_blocking(move || source::kept_in(&directory)).await;
+        Ok(match kept {
+            Ok(Some(StateKept::ByBackend { kind })) => Some(StateKeeper::Backend(kind)),
+            // a run will say more about a configuration that can't be read
+            _ => None,
+        })
+    }
+
     /// Makes a state the workspace's current one. The workspace has to be locked by the user, or by signalbox itself for
     /// a state that it could not keep; it stays locked.
     ///
@@ -33,7 +67,8 @@ impl Engine {
         workspace: WorkspaceId,
         push: StatePush,
     ) -> Result<StateVersion, Refusal> {
-        self.workspace_for(user, workspace, Action::WriteState).await?;
+        let current = self.workspace_for(user, workspace, Action::WriteState).await?;
+        self.check_keeper(&current).await?;
         let invalid = |pointer, detail: String| Refusal::Invalid { pointer, detail };
         let meta = StateMeta::parse(&push.state)
             .map_err(|error| invalid("/data/attributes/state", error.to_string()))?;

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use executor::Salvaged;
 use files::Found;
 use lifecycle::id::StateVersionId;
-use store::{AddStateError, NewStateVersion, Run, StateMeta, StateVersion, Workspace};
+use source::StateKept;
+use store::{AddStateError, NewStateVersion, Run, StateKeeper, StateMeta, StateVersion, Workspace};
 use tokio::io::AsyncReadExt as _;
 
 use crate::RunDir;
@@ -69,6 +70,22 @@ impl Kept {
 pub(crate) async fn current(context: &Context, workspace: &Workspace) -> Result<Option<PathBuf>, StageError> {
     let version = context.store.current_state(workspace.id).await?;
     Ok(version.map(|version| context.store.blobs().path(version.digest)))
+}
+
+/// Remembers who keeps the workspace's state, for the next run and for who brings a state.
+pub(crate) async fn remember(
+    context: &Context,
+    workspace: &Workspace,
+    kept: &StateKept,
+) -> Result<(), StageError> {
+    let keeper = match kept {
+        StateKept::ByDaemon => StateKeeper::Daemon,
+        StateKept::ByBackend { kind } => StateKeeper::Backend(kind.clone()),
+    };
+    if workspace.state_keeper.as_ref() != Some(&keeper) {
+        context.store.set_state_keeper(workspace.id, keeper).await?;
+    }
+    Ok(())
 }
 
 /// Takes the state that an apply left in one of these files. Doing it again changes nothing, and finds the same.

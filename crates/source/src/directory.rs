@@ -14,6 +14,7 @@ use files::Found;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 
 use crate::error::{Error, Kind};
+use crate::estate::{Content, FoundState};
 use crate::ignore::{self, IgnoreRules};
 use crate::selection::{Selection, Verdict};
 use crate::tree::Tree;
@@ -52,7 +53,7 @@ pub(crate) fn copy(
     source: &OwnedFd,
     selection: &Selection,
     tree: &mut Tree,
-    left: &mut Vec<PathBuf>,
+    left: &mut Vec<FoundState>,
 ) -> Result<(), Error> {
     Walk { selection, tree, left }.directory(source, Path::new(""))
 }
@@ -60,7 +61,7 @@ pub(crate) fn copy(
 struct Walk<'a> {
     selection: &'a Selection,
     tree: &'a mut Tree,
-    left: &'a mut Vec<PathBuf>,
+    left: &'a mut Vec<FoundState>,
 }
 
 impl Walk<'_> {
@@ -78,7 +79,8 @@ impl Walk<'_> {
         let verdict = self.selection.verdict(path, kind == FileType::Directory);
         if verdict == Verdict::Leave {
             if self.selection.is_state(path) {
-                self.left.push(path.to_owned());
+                // what is in it is looked at where it lies
+                self.left.push(FoundState { path: path.to_owned(), content: Content::Nothing });
             }
             return Ok(());
         }

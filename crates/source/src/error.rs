@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::estate::Advice;
 use crate::words::{listed, shown};
 
 /// Why a configuration was not taken.
@@ -184,6 +185,9 @@ pub enum Error {
         /// Directories of the source that hold terraform files.
         found: Vec<String>,
     },
+    /// A run would make again what was made already.
+    #[error("{0}")]
+    StateElsewhere(Box<Advice>),
     /// A repository that the configuration is made of can't be had.
     #[error(
         "the submodule {} can't be taken: {reason}; correct `.gitmodules`, or leave the folder out with .terraformignore",

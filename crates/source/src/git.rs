@@ -12,13 +12,14 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use tempfile::TempDir;
 use text::escaped;
 
 use crate::error::Error;
+use crate::estate::FoundState;
 use crate::ignore::{self, IgnoreRules};
 use crate::remote::{Remote, Variables};
 use crate::report::Commit;
@@ -188,7 +189,7 @@ impl Repository {
         limits: Limits,
         selection: &Selection,
         tree: &mut Tree,
-        left: &mut Vec<PathBuf>,
+        left: &mut Vec<FoundState>,
     ) -> Result<(), Error> {
         let doing = || source.doing("write out");
         // with the address at hand, filters such as that of git-lfs can fetch what they need

@@ -20,6 +20,7 @@
 mod backend;
 mod directory;
 mod error;
+mod estate;
 mod git;
 mod ignore;
 mod link;
@@ -39,9 +40,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub use error::{Error, Kind};
+pub use estate::{Advice, Elsewhere};
 pub use report::{Commit, Digest, StateKept, TakeReport};
 pub use request::{FORMAT, Limits, Source, TakeRequest};
-pub use take::take;
+pub use take::{kept_in, take};
 pub use words::without_credentials;
 
 /// What the line in the log begins with that says why a configuration was not taken.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::StateKept;
+
 /// The version of request and report that this build writes and reads.
 pub const FORMAT: u32 = 3;
 
@@ -29,6 +31,15 @@ pub struct TakeRequest {
     /// configuration names a backend of its own.
     #[serde(default)]
     pub state: Option<PathBuf>,
+    /// The workspace's name, for the commands that a refusal gives.
+    #[serde(default)]
+    pub workspace: String,
+    /// Who kept the state in the workspace's last run, as far as that is known.
+    #[serde(default)]
+    pub kept: Option<StateKept>,
+    /// A person said that a state which is found elsewhere is of no use.
+    #[serde(default)]
+    pub allow_new_state: bool,
     /// Where to write the [`TakeReport`](crate::TakeReport) (0600), once all else is done.
     pub report: PathBuf,
     /// What a configuration may measure.

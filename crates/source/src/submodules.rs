@@ -9,11 +9,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use text::escaped;
 
 use crate::error::Error;
+use crate::estate::FoundState;
 use crate::git::{Fetched, GitSource, Repository};
 use crate::request::TakeRequest;
 use crate::selection::{Selection, Verdict};
@@ -30,7 +31,7 @@ pub(crate) struct Submodules<'a> {
     pub(crate) request: &'a TakeRequest,
     pub(crate) selection: &'a Selection,
     pub(crate) tree: &'a mut Tree,
-    pub(crate) left: &'a mut Vec<PathBuf>,
+    pub(crate) left: &'a mut Vec<FoundState>,
     pub(crate) log: &'a mut dyn Write,
     pub(crate) count: usize,
 }

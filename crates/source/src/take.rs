@@ -7,9 +7,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use text::escaped;
 
-use crate::backend::{self, Keeping};
+use crate::backend::{self, Instead, Keeping};
 use crate::directory;
 use crate::error::Error;
+use crate::estate::{self, Advice, FoundState};
 use crate::git::GitSource;
 use crate::pack::pack;
 use crate::report::{Commit, StateKept, TakeReport};
@@ -22,6 +23,15 @@ use crate::words::{shown, without_credentials};
 
 /// The state that terraform reads and writes without a backend.
 const STATE_NAME: &str = "terraform.tfstate";
+
+/// Who keeps the state of the configuration in this directory; `None` if that can't be told.
+pub fn kept_in(directory: &Path) -> Option<StateKept> {
+    let files = backend::terraform_files(directory).ok()?;
+    Some(match backend::keeping(directory, &files).ok()? {
+        Keeping::Backend(kind) => StateKept::ByBackend { kind },
+        Keeping::Daemon | Keeping::DaemonInstead { .. } => StateKept::ByDaemon,
+    })
+}
 
 /// Takes a configuration and tells the reader of `log`; git, where it is needed, writes to standard output and error.
 ///
@@ -47,6 +57,7 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
         });
     }
     let keeping = backend::keeping(&place, &files)?;
+    ask_about_the_state(&request, &place, &root, &keeping, &left, log)?;
     let count = taken.files();
     say(
         log,
@@ -72,7 +83,8 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
             say(
                 log,
                 &format!(
-                    "State: kept by signalbox, in place of {of} ({} is added).",
+                    "State: kept by signalbox, in place of {} ({} is added).",
+                    of.words(),
                     shown(Path::new(&file))
                 ),
             );
@@ -80,7 +92,7 @@ pub fn take(request: &TakeRequest, log: &mut dyn Write) -> Result<TakeReport, Er
             StateKept::ByDaemon
         }
     };
-    for path in left {
+    for FoundState { path, .. } in left {
         let by = match &state {
             StateKept::ByDaemon => "signalbox".to_owned(),
             StateKept::ByBackend { kind } => format!("the backend \"{}\"", escaped(kind)),
@@ -113,13 +125,13 @@ struct Filled {
     root: PathBuf,
     commit: Option<Commit>,
     /// States of the source that were not taken.
-    left: Vec<PathBuf>,
+    left: Vec<FoundState>,
 }
 
 fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
     let mut left = Vec::new();
     let limits = request.limits;
-    let root = inside(&request.working_directory)?;
+    let root = cleaned(&request.working_directory)?;
     let at = if root.as_os_str().is_empty() { String::new() } else { format!(", in {}", shown(&root)) };
     let (taken, commit) = match &request.source {
         Source::Directory { path } => {
@@ -175,6 +187,72 @@ fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
     Ok(Filled { taken, root, commit, left })
 }
 
+/// Refuses a run that would make again what was made already, unless a person said that it may.
+fn ask_about_the_state(
+    request: &TakeRequest,
+    place: &Path,
+    root: &Path,
+    keeping: &Keeping,
+    left: &[FoundState],
+    log: &mut dyn Write,
+) -> Result<(), Error> {
+    let uploaded = matches!(request.source, Source::Archive { .. });
+    let (keeps, instead_of, local) = match keeping {
+        Keeping::Backend(kind) => (StateKept::ByBackend { kind: kind.clone() }, None, None),
+        Keeping::Daemon => (StateKept::ByDaemon, None, None),
+        Keeping::DaemonInstead { of: Instead::Local(path), .. } => {
+            (StateKept::ByDaemon, None, path.as_deref())
+        }
+        // terraform itself uploads what names the very daemon
+        Keeping::DaemonInstead { .. } if uploaded => (StateKept::ByDaemon, None, None),
+        Keeping::DaemonInstead { of, .. } => (StateKept::ByDaemon, Some(of.words()), None),
+    };
+    let (mut found, initialised) = match &request.source {
+        Source::Directory { path } => estate::look_at(&path.join(root), local),
+        // what is not left out lies in the configuration
+        Source::Git { .. } | Source::Archive { .. } => estate::look_at(place, local),
+    };
+    if !matches!(request.source, Source::Directory { .. }) {
+        let inside = |state: FoundState| FoundState { path: inside(place, state.path), ..state };
+        found = found.into_iter().map(inside).collect();
+        found.extend(left.iter().filter(|state| is_current(&state.path, left)).cloned());
+    }
+    let known = estate::Known {
+        has_state: request.state.is_some(),
+        kept: request.kept.as_ref(),
+        keeps: &keeps,
+        instead_of,
+        initialised: initialised.as_deref(),
+        found: &found,
+    };
+    match estate::elsewhere(known) {
+        None => Ok(()),
+        Some(_) if request.allow_new_state => {
+            say(log, "State: a new one, although another was found (--allow-new-state).");
+            Ok(())
+        }
+        Some(elsewhere) => {
+            let workspace = request.workspace.clone();
+            Err(Error::StateElsewhere(Box::new(Advice { workspace, elsewhere })))
+        }
+    }
+}
+
+/// A path in the work directory as one in the configuration.
+fn inside(place: &Path, path: PathBuf) -> PathBuf {
+    path.strip_prefix(place).map(Path::to_owned).unwrap_or(path)
+}
+
+/// A backup counts only where there is nothing that it is the backup of.
+fn is_current(path: &Path, left: &[FoundState]) -> bool {
+    let text = path.to_string_lossy();
+    if text.ends_with(".tfstate") {
+        return true;
+    }
+    let of = text.ends_with("terraform.tfstate.backup").then(|| text.trim_end_matches(".backup"));
+    of.is_some_and(|of| left.iter().all(|other| other.path != Path::new(of)))
+}
+
 /// Refuses a file of which only the pointer of Git LFS was checked out.
 fn no_pointers(taken: &Taken) -> Result<(), Error> {
     use crate::tree::Entry;
@@ -194,7 +272,7 @@ fn no_pointers(taken: &Taken) -> Result<(), Error> {
 }
 
 /// The working directory, without `.` and `..` in it; empty for the root of the source.
-fn inside(working_directory: &str) -> Result<PathBuf, Error> {
+fn cleaned(working_directory: &str) -> Result<PathBuf, Error> {
     let mut inside = PathBuf::new();
     for component in Path::new(working_directory).components() {
         match component {

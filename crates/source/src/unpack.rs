@@ -10,6 +10,7 @@ use flate2::read::MultiGzDecoder;
 use tar::EntryType;
 
 use crate::error::{Error, Kind};
+use crate::estate::{Content, FoundState};
 use crate::request::Limits;
 use crate::selection::{Selection, Verdict};
 use crate::tree::Tree;
@@ -30,7 +31,7 @@ pub(crate) fn archive(
     limits: Limits,
     selection: &Selection,
     tree: &mut Tree,
-    left: &mut Vec<PathBuf>,
+    left: &mut Vec<FoundState>,
 ) -> Result<(), Error> {
     let packed = Rc::new(Cell::new(0));
     let unpacked = MultiGzDecoder::new(Counted { inner: file, count: packed.clone() });
@@ -48,7 +49,7 @@ pub(crate) fn tar(
     limits: Limits,
     selection: &Selection,
     tree: &mut Tree,
-    left: &mut Vec<PathBuf>,
+    left: &mut Vec<FoundState>,
 ) -> Result<(), Error> {
     let stopped = Rc::new(Cell::new(None));
     let most = limits.max_bytes.saturating_add(limits.max_files.saturating_mul(MAX_ENTRY_OVERHEAD));
@@ -73,7 +74,7 @@ fn entries(
     below: &Path,
     selection: &Selection,
     tree: &mut Tree,
-    left: &mut Vec<PathBuf>,
+    left: &mut Vec<FoundState>,
 ) -> Result<(), Error> {
     for entry in archive.entries().map_err(broken)? {
         let mut entry = entry.map_err(broken)?;
@@ -89,8 +90,8 @@ fn entries(
             Verdict::Take => {}
             Verdict::LeaveButDescend => continue,
             Verdict::Leave => {
-                if selection.is_state(&path) {
-                    left.push(path);
+                if selection.is_state(&path) && kind != EntryType::Directory {
+                    left.push(FoundState { path, content: Content::read(&mut entry) });
                 }
                 continue;
             }

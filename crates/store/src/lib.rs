@@ -53,8 +53,8 @@ pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
     Lock, NamePattern, NewConfigurationVersion, NewRun, NewStateVersion, NewWorkspace, Operation, Origin,
     Page, PageRequest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions,
-    RunUpdate, Settings, Slice, Source, StateVersion, Visibility, Waiting, Workspace, WorkspaceFilter,
-    WorkspaceOrder,
+    RunUpdate, Settings, Slice, Source, StateKeeper, StateVersion, Visibility, Waiting, Workspace,
+    WorkspaceFilter, WorkspaceOrder,
 };
 pub use state_file::{InvalidState, StateMeta, StateOutput, state_outputs};
 pub use store::{Change, Records, Store, Synced};

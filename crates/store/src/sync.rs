@@ -69,6 +69,7 @@ mod tests {
             lock: None,
             access: TeamAccess::new(),
             current_state_version: None,
+            state_keeper: None,
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
             removed_at: removed.then_some(Timestamp::UNIX_EPOCH),

@@ -27,6 +27,8 @@ pub struct NewRun {
     pub auto_apply: Option<bool>,
     /// Let a plan without changes be applied.
     pub allow_empty_apply: bool,
+    /// Begin with a new state, although another one was found that the workspace does not have.
+    pub allow_new_state: bool,
     /// Values for this run alone; they win over the workspace's.
     pub variables: Vec<RunVariable>,
     /// Refused unless false.
@@ -202,7 +204,7 @@ mod tests {
             "type": "runs",
             "attributes": {
                 "refresh": true, "refresh-only": false, "target-addrs": [], "replace-addrs": [],
-                "is-destroy": false, "allow-empty-apply": false, "variables": [],
+                "is-destroy": false, "allow-empty-apply": false, "allow-new-state": false, "variables": [],
             },
             "relationships": { "workspace": { "data": { "type": "workspaces", "id": "ws-1" } } },
         } });

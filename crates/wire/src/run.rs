@@ -34,6 +34,8 @@ pub struct RunAttributes {
     pub allow_config_generation: bool,
     /// Whether a plan without changes may be applied.
     pub allow_empty_apply: bool,
+    /// Whether it begins with a new state although another was found.
+    pub allow_new_state: bool,
     /// Whether it is applied without a person, where that is possible at all.
     pub auto_apply: bool,
     /// When somebody cancelled it. It may go on for a while after that.

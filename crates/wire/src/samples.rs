@@ -73,6 +73,7 @@ fn attributes() -> RunAttributes {
         permissions: permissions(false),
         allow_config_generation: false,
         allow_empty_apply: false,
+        allow_new_state: false,
         auto_apply: false,
         canceled_at: None,
         created_at: start(),

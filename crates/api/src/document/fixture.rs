@@ -25,6 +25,7 @@ pub(crate) fn workspace() -> Workspace {
         name: "network-prod".into(),
         lock: None,
         current_state_version: Some(StateVersionId::from_entropy([3; 16])),
+        state_keeper: None,
         created_at: at(-60),
         updated_at: at(-30),
         access: BTreeMap::new(),
@@ -41,6 +42,7 @@ pub(crate) fn plan() -> PlanSummary {
         imports: 0,
         plan_digest: Digest::of(b"plan"),
         plan_json: Some(Digest::of(b"{}")),
+        masked_plan_json: None,
         terraform_version: "1.11.4".into(),
     }
 }
@@ -53,7 +55,11 @@ pub(crate) fn run_in(state: State, outcome: Option<PolicyOutcome>) -> Run {
         version: 3,
         state,
         facts: Facts { queued_with_apply_right: true, ..Facts::default() },
-        options: RunOptions { message: "a new region".into(), ..RunOptions::default() },
+        options: RunOptions {
+            allow_new_state: false,
+            message: "a new region".into(),
+            ..RunOptions::default()
+        },
         source: "tfe-api".into(),
         created_by: "operator".into(),
         confirmed_by: None,
@@ -84,6 +90,7 @@ pub(crate) fn planned_run() -> Run {
         plan: Some(plan()),
         configuration_version: Some(ConfigurationVersionId::from_entropy([4; 16])),
         options: RunOptions {
+            allow_new_state: false,
             message: "a new region".into(),
             plan: PlanOptions {
                 target_addrs: vec!["module.a.terraform_data.b".into()],

@@ -97,6 +97,7 @@ fn attributes(run: &Run, view: &View) -> RunAttributes {
         },
         allow_config_generation: false,
         allow_empty_apply: run.facts.allow_empty_apply,
+        allow_new_state: run.options.allow_new_state,
         auto_apply: run.facts.auto_apply,
         // nobody's wish, when its workspace was taken away under it
         canceled_at: cancel.map(|cancel| cancel.at).or_else(|| run.timestamps.get("canceled-at").copied()),

@@ -109,6 +109,7 @@ impl Wanted {
                 message: message.unwrap_or_else(|| default_message(source).to_owned()),
                 plan: run.options,
                 variables: run.variables,
+                allow_new_state: run.allow_new_state,
             },
             source: source.to_owned(),
             plan_only: run.plan_only.unwrap_or(speculative),

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::StatePush;
-use store::{StateOutput, StateVersion, Workspace};
+use store::{StateKeeper, StateOutput, StateVersion, Workspace};
 use wire::{
     Body, Document, Included, Many, NewStateVersion, One, StateOutputAttributes, StateVersionAttributes,
 };
@@ -45,9 +45,11 @@ pub(super) fn operations() -> Vec<Operation> {
         get("/api/v2/workspaces/{workspace}/current-state-version", Action::Read)
             .says("Reads the current state version.")
             .includes(&INCLUDES)
+            .conflicts()
             .to(current),
         get("/api/v2/workspaces/{workspace}/current-state-version-outputs", Action::Read)
             .says("Lists the outputs of the current state version.")
+            .conflicts()
             .to(current_outputs),
         get("/api/v2/state-versions/{state_version}", Action::Read)
             .says("Reads a state version.")
@@ -141,6 +143,12 @@ async fn read(on: OnStateVersion, ask: Ask) -> Result<One<StateVersionAttributes
 }
 
 async fn current_state(on: &OnWorkspace) -> Result<StateVersion> {
+    if let Some(StateKeeper::Backend(kind)) = &on.workspace.state_keeper {
+        return Err(ApiError::conflict(format!(
+            "the state of this workspace is kept by the backend {kind:?} that its configuration names: read it there, with \
+             terraform state pull where terraform is initialised with it"
+        )));
+    }
     let state = on.reader.api.store().current_state(on.workspace.id).await?;
     let missing = || ApiError::not_found(format_args!("a state version of workspace {}", on.workspace.name));
     state.ok_or_else(missing)

@@ -52,9 +52,19 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
         return Err(StageError::Impossible(why.clone()));
     }
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let keeper = keeper(&run_dir)?;
+    let report = match read_json::<TakeReport>(&run_dir.take_report()) {
+        Ok(report) => report,
+        // damaged
+        Err(StageError::Impossible(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let keeper = keeper(report.as_ref());
     let kept = state_keeper::take_back(context, run, &keeper, ended.salvaged()).await?;
     let kept = if keeper == Keeper::Daemon { promise::check(context, run, ended, kept).await? } else { kept };
+    if let Some(report) = report.filter(|_| !ended.never_ran()) {
+        let workspace = context.store.workspace(run.workspace).await?;
+        state_keeper::remember(context, &workspace, &report.state).await?;
+    }
     if kept.is_trouble() {
         take_out_of_service(context, run, &run_dir).await?;
     }
@@ -95,13 +105,11 @@ async fn take_out_of_service(context: &Context, run: &Run, run_dir: &RunDir) -> 
     Ok(context.store.lock_out(run.workspace, lock).await?)
 }
 
-fn keeper(run_dir: &RunDir) -> Result<Keeper, StageError> {
-    match read_json::<TakeReport>(&run_dir.take_report()) {
-        Ok(Some(TakeReport { state: StateKept::ByDaemon, .. })) => Ok(Keeper::Daemon),
-        Ok(Some(TakeReport { state: StateKept::ByBackend { kind }, .. })) => Ok(Keeper::Backend(kind)),
-        // damaged or gone
-        Ok(None) | Err(StageError::Impossible(_)) => Ok(Keeper::Unknown),
-        Err(error) => Err(error),
+fn keeper(report: Option<&TakeReport>) -> Keeper {
+    match report.map(|report| &report.state) {
+        Some(StateKept::ByDaemon) => Keeper::Daemon,
+        Some(StateKept::ByBackend { kind }) => Keeper::Backend(kind.clone()),
+        None => Keeper::Unknown,
     }
 }
 

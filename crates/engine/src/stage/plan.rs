@@ -12,10 +12,10 @@ use lifecycle::id::ConfigurationVersionId;
 use lifecycle::queue::Fetch;
 use lifecycle::{Event, Execution, PlanOutcome, Stage};
 use serde_json::Value;
-use source::{TakeReport, TakeRequest};
+use source::{StateKept, TakeReport, TakeRequest};
 use store::{
     Commit, ConfigurationResult, Digest, NewConfigurationVersion, PlanSummary, Run, RunUpdate, Settings,
-    Source, Workspace,
+    Source, StateKeeper, Workspace,
 };
 
 use super::plan_file::PlanFile;
@@ -136,9 +136,19 @@ async fn take_request(
         scratch: run_dir.root().to_owned(),
         archive: run.configuration_version.is_none().then(|| run_dir.archive()),
         state: state_keeper::current(context, workspace).await?,
+        workspace: workspace.name.clone(),
+        kept: workspace.state_keeper.as_ref().map(kept),
+        allow_new_state: run.options.allow_new_state,
         report: run_dir.take_report(),
         limits: source::Limits::default(),
     })
+}
+
+fn kept(keeper: &StateKeeper) -> StateKept {
+    match keeper {
+        StateKeeper::Daemon => StateKept::ByDaemon,
+        StateKeeper::Backend(kind) => StateKept::ByBackend { kind: kind.clone() },
+    }
 }
 
 fn take(program: &Path, run_dir: &RunDir) -> Step {
@@ -284,6 +294,13 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
         (Some(result), Some(plan)) => outcome(result, &plan.file),
         _ => (PlanOutcome::Failed, refusal(ended, &run_dir).or_else(|| ended.reason(run))),
     };
+    if outcome != PlanOutcome::Failed && !run.facts.plan_only {
+        // of one that changes nothing nothing more will be heard
+        let certain = outcome == PlanOutcome::NoChanges || workspace.state_keeper.is_none();
+        if let (Some(report), true) = (read_json::<TakeReport>(&run_dir.take_report())?, certain) {
+            state_keeper::remember(context, workspace, &report.state).await?;
+        }
+    }
     let plan = plan.map(|plan| plan.summary(outcome));
     let update = RunUpdate { configuration_version, plan, error: why.clone(), ..RunUpdate::default() };
     let policies = context.config().policy_sets_of(&workspace.name).next().is_some();

@@ -291,6 +291,9 @@ pub(crate) struct StartArgs {
     /// Let a plan without changes be applied
     #[arg(long)]
     pub(crate) allow_empty_apply: bool,
+    /// Begin with a new state, although the run before said that there is another one
+    #[arg(long)]
+    pub(crate) allow_new_state: bool,
     /// Show the log until the run has ended; the exit status says how
     #[arg(long, short)]
     pub(crate) follow: bool,
@@ -311,6 +314,7 @@ impl StartArgs {
             plan_only: Some(self.plan_only),
             auto_apply: self.auto_apply,
             allow_empty_apply: self.allow_empty_apply,
+            allow_new_state: self.allow_new_state,
             variables: self.var.clone(),
             ..NewRun::default()
         }

@@ -36,7 +36,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Named>, Unclear> {
 
 fn backend(kind: &str, body: &Node) -> Result<Named, Unclear> {
     if kind == "local" && !is_absolute(body)? {
-        return Ok(Named::LocalInside);
+        let path = body.properties().find_map(|(name, path)| match path {
+            Node::String(path) if name == "path" => Some(path.clone()),
+            _ => None,
+        });
+        return Ok(Named::LocalInside(path));
     }
     Ok(Named::Backend(kind.to_owned()))
 }

@@ -19,8 +19,8 @@ use crate::error::Error;
 enum Named {
     /// `cloud {}`.
     Cloud,
-    /// `backend "local" {}` whose file lies in the working directory, and would be lost with it.
-    LocalInside,
+    /// `backend "local" {}` whose file lies in the working directory, and would be lost with it; its path, if it names one.
+    LocalInside(Option<String>),
     /// Any other `backend`, by its label.
     Backend(String),
 }
@@ -40,7 +40,28 @@ pub(crate) enum Keeping {
     /// By the daemon: no backend is named.
     Daemon,
     /// By the daemon, once an override file of this name has put `backend "local" {}` in place of what is named.
-    DaemonInstead { of: &'static str, file: OsString },
+    DaemonInstead { of: Instead, file: OsString },
+}
+
+/// What the daemon keeps the state in place of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Instead {
+    /// `cloud {}`.
+    Cloud,
+    /// `backend "remote" {}`.
+    Remote,
+    /// `backend "local" {}`, with its path.
+    Local(Option<String>),
+}
+
+impl Instead {
+    pub(crate) const fn words(&self) -> &'static str {
+        match self {
+            Self::Cloud => "the cloud block",
+            Self::Remote => "the backend \"remote\"",
+            Self::Local(_) => "the backend \"local\"",
+        }
+    }
 }
 
 /// The content of that override file.
@@ -99,9 +120,9 @@ pub(crate) fn keeping(root: &Path, files: &[OsString]) -> Result<Keeping, Error>
     let of = match named {
         None => return Ok(Keeping::Daemon),
         Some(Named::Backend(kind)) if kind != "remote" => return Ok(Keeping::Backend(kind)),
-        Some(Named::Backend(_)) => "the backend \"remote\"",
-        Some(Named::Cloud) => "the cloud block",
-        Some(Named::LocalInside) => "the backend \"local\"",
+        Some(Named::Backend(_)) => Instead::Remote,
+        Some(Named::Cloud) => Instead::Cloud,
+        Some(Named::LocalInside(path)) => Instead::Local(path),
     };
     Ok(Keeping::DaemonInstead { of, file: override_name(files)? })
 }

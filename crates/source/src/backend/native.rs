@@ -45,7 +45,7 @@ fn named(block: &Block<'_>) -> Result<Option<Named>, String> {
         _ => return Ok(None),
     }
     Ok(match block.labels.first().map(|label| label.as_str()) {
-        Some("local") if !is_absolute(&block.body)? => Some(Named::LocalInside),
+        Some("local") if !is_absolute(&block.body)? => Some(Named::LocalInside(local_path(&block.body))),
         Some(kind) => Some(Named::Backend(kind.to_owned())),
         None => None,
     })
@@ -53,6 +53,14 @@ fn named(block: &Block<'_>) -> Result<Option<Named>, String> {
 
 fn is_absolute(local: &Body<'_>) -> Result<bool, String> {
     local.attribute("path").map_or(Ok(false), |path| begins_with_slash(&path.value))
+}
+
+/// As far as it is plain text.
+fn local_path(local: &Body<'_>) -> Option<String> {
+    match &local.attribute("path")?.value.kind {
+        Kind::String(path) => Some(path.to_string()),
+        _ => None,
+    }
 }
 
 /// Whatever comes after its beginning does not change where a path leads.

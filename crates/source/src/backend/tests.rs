@@ -12,13 +12,17 @@ fn backend(kind: &str) -> Keeping {
     Keeping::Backend(kind.to_owned())
 }
 
-fn instead(of: &'static str) -> Keeping {
+fn instead(of: Instead) -> Keeping {
     Keeping::DaemonInstead { of, file: OVERRIDE_NAME.into() }
 }
 
-const CLOUD: &str = "the cloud block";
-const REMOTE: &str = "the backend \"remote\"";
-const LOCAL: &str = "the backend \"local\"";
+fn local(path: &str) -> Keeping {
+    instead(Instead::Local(Some(path.to_owned())))
+}
+
+const CLOUD: Instead = Instead::Cloud;
+const REMOTE: Instead = Instead::Remote;
+const LOCAL: Instead = Instead::Local(None);
 
 #[test]
 fn the_native_syntax_is_read_as_terraform_reads_it() {
@@ -34,9 +38,9 @@ fn the_native_syntax_is_read_as_terraform_reads_it() {
         ("terraform {\n  cloud {\n    organization = \"o\"\n  }\n}\n", instead(CLOUD)),
         ("terraform {\n  backend \"remote\" {}\n}\n", instead(REMOTE)),
         ("terraform {\n  backend \"local\" {}\n}\n", instead(LOCAL)),
-        ("terraform {\n  backend \"local\" {\n    path = \"state/x\"\n  }\n}\n", instead(LOCAL)),
+        ("terraform {\n  backend \"local\" {\n    path = \"state/x\"\n  }\n}\n", local("state/x")),
         ("terraform {\n  backend \"local\" {\n    path = null\n  }\n}\n", instead(LOCAL)),
-        ("terraform {\n  backend \"local\" {\n    path = (\"a\")\n  }\n}\n", instead(LOCAL)),
+        ("terraform {\n  backend \"local\" {\n    path = (\"a\")\n  }\n}\n", local("a")),
         ("terraform {\n  backend \"local\" {\n    path = \"/srv/x\"\n  }\n}\n", backend("local")),
         ("terraform {\n  backend \"local\" {\n    path = (\"\\u002fsrv\")\n  }\n}\n", backend("local")),
         ("terraform {\n  backend \"local\" {\n    path = \"/srv/${\"x\"}\"\n  }\n}\n", backend("local")),
@@ -121,7 +125,7 @@ fn the_json_syntax_is_read_as_terraform_reads_it() {
         (r#"{"terraform": {"cloud": null}}"#, Keeping::Daemon),
         (r#"{"terraform": {"backend": {"remote": {}}}}"#, instead(REMOTE)),
         (r#"{"terraform": {"backend": {"local": {}}}}"#, instead(LOCAL)),
-        (r#"{"terraform": {"backend": {"local": {"path": "x"}}}}"#, instead(LOCAL)),
+        (r#"{"terraform": {"backend": {"local": {"path": "x"}}}}"#, local("x")),
         (r#"{"terraform": {"backend": {"local": {"path": "/x"}}}}"#, backend("local")),
         // each of the same name is a block
         (

@@ -78,6 +78,10 @@ impl Place {
             working_directory: String::new(),
             work: self.work(),
             scratch: self.path("run"),
+            workspace: "net".to_owned(),
+            kept: None,
+            // of most of these tests it is no matter
+            allow_new_state: true,
             archive: Some(self.path("configuration.tar.gz")),
             state: None,
             report: self.path("report.json"),

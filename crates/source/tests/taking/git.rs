@@ -311,7 +311,10 @@ fn a_submodule_that_can_not_be_had_refuses_the_configuration() {
     git(&inner, &["reflog", "expire", "--expire=now", "--all"]);
     git(&inner, &["gc", "--quiet", "--prune=now"]);
     let words = refusal(&place);
-    assert!(words.contains("git could not fetch") || words.contains("has no branch, tag or commit"), "{words}");
+    assert!(
+        words.contains("git could not fetch") || words.contains("has no branch, tag or commit"),
+        "{words}"
+    );
     // there is no address
     let (place, ..) = with_submodules();
     place.write(".gitmodules", "");

@@ -19,7 +19,8 @@ pub use run::{
 pub use settings::{Settings, Source};
 pub use state_version::{NewStateVersion, StateVersion};
 pub use workspace::{
-    Lock, NamePattern, NewWorkspace, Origin, Visibility, Workspace, WorkspaceFilter, WorkspaceOrder,
+    Lock, NamePattern, NewWorkspace, Origin, StateKeeper, Visibility, Workspace, WorkspaceFilter,
+    WorkspaceOrder,
 };
 
 /// Which part of a list.

@@ -88,6 +88,8 @@ pub struct RunOptions {
     pub plan: PlanOptions,
     /// Values for this run alone; they win over the workspace's.
     pub variables: Vec<RunVariable>,
+    /// Begin with a new state although another was found.
+    pub allow_new_state: bool,
 }
 
 /// The kind of a run, as the API's `filter[operation]` names it (docs/api.md, "Attributes of a run").

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
@@ -83,12 +84,44 @@ pub struct Workspace {
     pub access: BTreeMap<String, AccessLevel>,
     /// The newest state version, if there is any.
     pub current_state_version: Option<StateVersionId>,
+    /// Who kept the state of its last run; `None` before the first.
+    pub state_keeper: Option<StateKeeper>,
     /// When the name was first seen.
     pub created_at: Timestamp,
     /// When the lock or the removal last changed.
     pub updated_at: Timestamp,
     /// When it was taken out of the config file. Its runs, states and locks stay; it takes no new runs.
     pub removed_at: Option<Timestamp>,
+}
+
+/// Who keeps the state of a workspace, as the configuration of its last run decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StateKeeper {
+    /// The daemon, as state versions.
+    Daemon,
+    /// The configuration's own backend, of this kind.
+    Backend(String),
+}
+
+impl fmt::Display for StateKeeper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Daemon => f.write_str("signalbox"),
+            Self::Backend(kind) => write!(f, "backend:{kind}"),
+        }
+    }
+}
+
+impl FromStr for StateKeeper {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("backend:")) {
+            ("signalbox", _) => Ok(Self::Daemon),
+            (_, Some(kind)) => Ok(Self::Backend(kind.to_owned())),
+            _ => Err(format!("unknown keeper {text:?}: the record was written by a newer release")),
+        }
+    }
 }
 
 /// A person's lock on a workspace.

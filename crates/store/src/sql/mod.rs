@@ -34,8 +34,10 @@ const READERS: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// In their order; a migration that was released never changes.
-const MIGRATIONS: [(i64, &str, &str); 1] =
-    [(1, "records", include_str!("../../migrations/0001_records.sql"))];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "records", include_str!("../../migrations/0001_records.sql")),
+    (2, "state keeper", include_str!("../../migrations/0002_state_keeper.sql")),
+];
 
 fn options(database: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(database).busy_timeout(PATIENCE).foreign_keys(true)

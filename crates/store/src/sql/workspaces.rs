@@ -12,7 +12,7 @@ use super::read::{Record, exists, json, time};
 use super::{all as all_of, push_in};
 use crate::Error;
 use crate::record::{
-    Lock, NamePattern, NewWorkspace, Origin, Page, PageRequest, Settings, Visibility, Workspace,
+    Lock, NamePattern, NewWorkspace, Origin, Page, PageRequest, Settings, StateKeeper, Visibility, Workspace,
     WorkspaceFilter, WorkspaceOrder,
 };
 
@@ -22,7 +22,7 @@ const LOOK_BACK: SignedDuration = SignedDuration::from_hours(24);
 /// A statement that begins with all of a workspace `w`, but for what teams may do in it.
 fn select(now: Timestamp) -> QueryBuilder<Sqlite> {
     let mut select = QueryBuilder::new(
-        "SELECT w.id, w.name, w.origin, w.locked_by, w.lock_reason, w.locked_at, w.created_at, w.updated_at, w.removed_at, \
+        "SELECT w.id, w.name, w.origin, w.locked_by, w.lock_reason, w.locked_at, w.state_keeper, w.created_at, w.updated_at, w.removed_at, \
          (SELECT s.id FROM state_versions s WHERE s.workspace = w.id ORDER BY s.seq DESC LIMIT 1) \
          AS current_state_version, ",
     );
@@ -55,6 +55,7 @@ fn read(row: &SqliteRow) -> Result<(Workspace, bool), Error> {
         lock,
         access: BTreeMap::new(),
         current_state_version: record.parse_some("current_state_version")?,
+        state_keeper: record.parse_some("state_keeper")?,
         created_at: record.parse("created_at")?,
         updated_at: record.parse("updated_at")?,
         removed_at: record.parse_some("removed_at")?,
@@ -274,6 +275,19 @@ pub(crate) async fn set_removed(
     sqlx::query("UPDATE workspaces SET removed_at = $1, updated_at = $2 WHERE id = $3")
         .bind(removed_at.map(time))
         .bind(time(now))
+        .bind(id.to_string())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn set_state_keeper(
+    db: &mut SqliteConnection,
+    id: WorkspaceId,
+    keeper: &StateKeeper,
+) -> Result<(), Error> {
+    sqlx::query("UPDATE workspaces SET state_keeper = $1 WHERE id = $2")
+        .bind(keeper.to_string())
         .bind(id.to_string())
         .execute(db)
         .await?;

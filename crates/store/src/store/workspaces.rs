@@ -6,7 +6,8 @@ use lifecycle::{AccessLevel, queue};
 
 use super::{Change, Records, Store};
 use crate::record::{
-    Lock, NewWorkspace, Origin, Page, PageRequest, Settings, Workspace, WorkspaceFilter, WorkspaceOrder,
+    Lock, NewWorkspace, Origin, Page, PageRequest, Settings, StateKeeper, Workspace, WorkspaceFilter,
+    WorkspaceOrder,
 };
 use crate::sync::{self, Step};
 use crate::{Error, LockError, sql};
@@ -137,6 +138,21 @@ impl Store {
                     sql::workspaces::set_lock(tx.sql(), id, Some(&lock), lock.at).await?;
                     tx.changed(Change::Workspace { id });
                 }
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Remembers who keeps the workspace's state.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn set_state_keeper(&self, id: WorkspaceId, keeper: StateKeeper) -> Result<(), Error> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                sql::workspaces::set_state_keeper(tx.sql(), id, &keeper).await?;
+                tx.changed(Change::Workspace { id });
                 Ok(())
             })
         })
