@@ -1,5 +1,5 @@
 # Everything that a change has to pass, as CI runs it.
-verify: fmt-check lint doc deny without-rego test demo
+verify: fmt-check lint doc deny without-rego test test-as-ordinary-user demo
 
 fmt-check:
     cargo fmt --all --check
@@ -29,6 +29,10 @@ without-rego:
 
 test:
     cargo test --workspace
+
+# The black-box tests as an ordinary user, as the shipped unit runs the daemon. Needs root, to become that user.
+test-as-ordinary-user *TESTS:
+    .ci/as-ordinary-user {{TESTS}}
 
 # One command from nothing to a run.
 demo:

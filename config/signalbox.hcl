@@ -19,6 +19,11 @@ server {
   plan_time_limit  = "2h" # init and plan, each
   apply_time_limit = "24h"
 
+  # Keeps the code of runs from the daemon's data, its processes and other runs: "on" as far as the kernel can,
+  # "required" (no start where it can't) or "off". It writes to its own files, /tmp, and what is named here.
+  isolation = "on"
+  #writable_paths = ["/srv/artifacts"]
+
   # The address under which clients reach the daemon, if it is not http:// and `listen`: behind a proxy, for example.
   #public_url = "https://signalbox.example.com"
 }

@@ -1,6 +1,6 @@
 //! Whatever dies, at whatever moment: every run goes on to its right end, applied once, with its state.
 
-use client::RunAction;
+use client::{RunAction, Stage};
 
 use crate::policies::{ENDLESS, SOFT};
 use crate::support::{Setup, World, auto_apply, processes, terraform, wait_for};
@@ -109,10 +109,7 @@ async fn a_daemon_that_is_asked_to_stop_leaves_an_apply_running() {
 #[tokio::test]
 async fn an_executor_that_is_killed_ends_its_run_errored_with_the_reason_and_the_state_is_kept() {
     let (world, run, _gate) = Setup::new().applying().await;
-    let executors = processes::with_command(world.path(), "executor");
-    let executor =
-        executors.iter().find(|process| process.directory.ends_with("apply")).expect("an executor");
-    processes::kill(executor.pid);
+    processes::kill(world.executor(&run, Stage::Apply));
     let run = world.reaches(&run, "Apply Errored").await;
     assert!(run.error().is_some_and(|error| error.contains("ended without a result")), "{:?}", run.error());
     world.assert_nothing_is_left();

@@ -1,9 +1,9 @@
 //! Ends that are not as they should be: each run comes to one, it says what is known, and nothing that was made is forgotten.
 
-use client::RunAction;
+use client::{RunAction, Stage};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Setup, World, auto_apply, processes, terraform, wait_for};
+use crate::support::{Setup, World, auto_apply, terraform, wait_for};
 
 /// A resource whose provisioner does this, after another was made.
 fn meddler(command: &str) -> String {
@@ -104,10 +104,8 @@ async fn a_terraform_that_is_killed_at_work_says_at_what() {
 #[tokio::test]
 async fn a_force_cancel_ends_a_run_whose_executor_does_not_answer() {
     let (world, run, _gate) = Setup::new().server("cancel_grace = \"1h\"").applying().await;
-    let executors = processes::with_command(world.path(), "executor");
-    let executor =
-        executors.iter().find(|process| process.directory.ends_with("apply")).expect("an executor");
-    kill_process(Pid::from_raw(executor.pid.cast_signed()).unwrap(), Signal::STOP).unwrap();
+    let executor = world.executor(&run, Stage::Apply);
+    kill_process(Pid::from_raw(executor.cast_signed()).unwrap(), Signal::STOP).unwrap();
     world.cancel(&run).await;
     force_cancel(&world, &run).await;
     let run = world.reaches(&run, "Canceled").await;

@@ -183,7 +183,8 @@ async fn a_plan_whose_files_are_gone_or_no_files_ends_errored_and_its_workspace_
         ),
         ("report", "show", "rm taken.json; mkfifo taken.json", "taken.json is not a regular file"),
     ];
-    let mut setup = Setup::new();
+    // as on a kernel that can't keep them from it
+    let mut setup = Setup::new().server("isolation = \"off\"");
     for (name, command, what, _) in table {
         setup = setup.workspace_with_script(name, terraform::SIMPLE, &meddling(command, what));
     }
@@ -199,6 +200,7 @@ async fn a_plan_whose_files_are_gone_or_no_files_ends_errored_and_its_workspace_
 #[tokio::test]
 async fn an_apply_ends_whatever_became_of_its_log() {
     let world = Setup::new()
+        .server("isolation = \"off\"")
         .workspace_with_script(
             "pipe",
             terraform::SIMPLE,

@@ -13,6 +13,7 @@ mod crash;
 mod ends;
 mod estate;
 mod faults;
+mod isolation;
 mod logs;
 mod permissions;
 mod place;

@@ -29,7 +29,7 @@ async fn a_configuration_for_another_server_is_run_here_and_its_state_is_kept_he
         terraform::SIMPLE
     );
     let world = Setup::new().workspace("net", &cloud).start();
-    let run = world.queue_as("operator", "net", auto_apply()).await;
+    let run = world.queue_as("operator", "net", NewRun { allow_new_state: true, ..auto_apply() }).await;
     world.reaches(&run, "Applied").await;
     assert_eq!(world.resources("net").await, ["terraform_data.thing"]);
 }

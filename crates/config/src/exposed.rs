@@ -41,7 +41,7 @@ pub(crate) fn strings(text: &str) -> impl Iterator<Item = Range<usize>> {
                 heredoc = None;
                 return Vec::new();
             }
-            return Vec::from_iter([start..start + content.len()]);
+            return std::iter::once(start..start + content.len()).collect();
         }
         heredoc = content.split_once("<<").map(|(_, end)| end.trim_start_matches('-').trim()).filter(|end| {
             !end.is_empty() && end.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '-'))

@@ -26,6 +26,8 @@
 //! | | `max_concurrent_policy_checks` | 1 to 1000 | `4` |
 //! | | `plan_time_limit` | duration | `"2h"` |
 //! | | `apply_time_limit` | duration | `"24h"` |
+//! | | `isolation` | `"on"`, `"required"` or `"off"` | `"on"` |
+//! | | `writable_paths` | list of paths that the code of runs may write to | none |
 //! | | `terraform` | name or path of a binary | `"terraform"` |
 //! | | `cancel_grace` | duration, 100 ms to a day | `"2m"` |
 //! | | `force_cancel_after` | duration, up to a day | `"10s"` |
@@ -117,7 +119,8 @@ pub use diagnostic::{Code, Diagnostic, Diagnostics, Related, Severity};
 pub use host::{Host, SystemHost};
 pub use load::{Checked, Loaded};
 pub use model::{
-    Config, GitSource, OWNERS, PolicySetConfig, ServerConfig, Source, TeamConfig, UserConfig, WorkspaceConfig,
+    Config, GitSource, IsolationMode, OWNERS, PolicySetConfig, ServerConfig, Source, TeamConfig, UserConfig,
+    WorkspaceConfig,
 };
 pub use sensitive::Sensitive;
 pub use source::{DefinedAt, Location};

@@ -37,6 +37,18 @@ pub struct Config {
     pub(crate) index: Index,
 }
 
+/// Whether the code of runs is kept from what is not theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IsolationMode {
+    /// As far as the kernel can.
+    #[default]
+    On,
+    /// Wholly: the daemon does not start where the kernel can't.
+    Required,
+    /// Not at all.
+    Off,
+}
+
 /// The `server` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
@@ -54,6 +66,10 @@ pub struct ServerConfig {
     pub plan_time_limit: Duration,
     /// How long `terraform apply` may take.
     pub apply_time_limit: Duration,
+    /// Whether the code of runs is kept from what is not theirs.
+    pub isolation: IsolationMode,
+    /// What the code of runs may write to, beside its own.
+    pub writable_paths: Vec<PathBuf>,
     /// Terraform's binary: a bare name to be looked up in `PATH`, or an absolute path.
     pub terraform: PathBuf,
     /// From the interrupt that a cancel sends to the kill of what is still alive.

@@ -60,6 +60,8 @@ pub(crate) const SERVER: Schema = Schema {
         entry("max_concurrent_policy_checks", "4"),
         entry("plan_time_limit", "\"2h\""),
         entry("apply_time_limit", "\"24h\""),
+        entry("isolation", "\"on\""),
+        entry("writable_paths", "[\"/srv/artifacts\"]"),
     ],
     blocks: &[],
 };

@@ -9,6 +9,7 @@ use jiff::SignedDuration;
 use lifecycle::AccessLevel;
 use url::Url;
 
+use crate::model::IsolationMode;
 use crate::suggest::listed;
 
 /// Why a string is not the value that it should be. Neither text quotes it: it may be a secret.
@@ -163,6 +164,20 @@ pub(crate) fn resolve(text: &str, base: &Path) -> Result<PathBuf, Fault> {
         ));
     }
     Ok(base.join(text).components().filter(|part| *part != Component::CurDir).collect())
+}
+
+impl FromText for IsolationMode {
+    fn from_text(text: &str, _: &Path) -> Result<Self, Fault> {
+        match text {
+            "on" => Ok(Self::On),
+            "required" => Ok(Self::Required),
+            "off" => Ok(Self::Off),
+            _ => Err(Fault::new(
+                "no mode of isolation",
+                "write \"on\", \"required\" (the daemon does not start where the kernel can't) or \"off\"",
+            )),
+        }
+    }
 }
 
 /// A binary: a bare name to be looked up in `PATH`, or a path, made absolute.

@@ -29,6 +29,8 @@ pub(crate) struct Context {
     pub(crate) data_dir: PathBuf,
     /// The binary whose hidden subcommands are steps of executions.
     pub(crate) program: PathBuf,
+    /// What no code of a run may see beside the data directory.
+    pub(crate) hidden: Vec<PathBuf>,
     pub(crate) host: HostEnvironment,
     pub(crate) terraform: Versions,
     pub(crate) log_watch: LogWatch,
@@ -53,6 +55,7 @@ impl Context {
         executor: Arc<dyn Executor>,
         config: Arc<Config>,
         program: PathBuf,
+        hidden: Vec<PathBuf>,
         host: HostEnvironment,
     ) -> Self {
         let slots = watch::Sender::new(Slots::new(slot_limits(&config)));
@@ -63,6 +66,7 @@ impl Context {
             data_dir: config.server.data_dir.clone(),
             config: watch::Sender::new(config),
             program,
+            hidden,
             host,
             terraform: Versions::default(),
             log_watch: LogWatch::new(),

@@ -27,6 +27,8 @@ pub struct Parts {
     pub config: Arc<Config>,
     /// The binary whose hidden subcommands `take-configuration` and `policy-check` are steps of executions.
     pub program: PathBuf,
+    /// Files and directories that no code of a run may see, beside the data directory: what holds secrets of the daemon.
+    pub hidden: Vec<PathBuf>,
     /// What the daemon's environment lends to terraform.
     pub host: HostEnvironment,
 }
@@ -62,8 +64,8 @@ impl Engine {
     /// # Errors
     /// [`StartError`].
     pub async fn start(parts: Parts) -> Result<(Self, JoinHandle<()>), StartError> {
-        let Parts { store, executor, config, program, host } = parts;
-        let context = Arc::new(Context::new(store, executor, config, program, host));
+        let Parts { store, executor, config, program, hidden, host } = parts;
+        let context = Arc::new(Context::new(store, executor, config, program, hidden, host));
         // whoever is told that the daemon is ready finds the workspaces there
         sync_workspaces(&context).await?;
         ask_for_versions(&context);

@@ -10,6 +10,9 @@ use std::process::ExitCode;
 use executor::{Executor, LocalExecutor, Spec};
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == "confine") {
+        return executor::confine(std::env::args_os().skip(2));
+    }
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let arguments: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
     let Some((verb, operands)) = arguments.split_first() else { return usage() };

@@ -57,6 +57,10 @@ impl Directory {
         self.path.join("result.json")
     }
 
+    pub(crate) fn control_key(&self) -> PathBuf {
+        self.path.join("control.key")
+    }
+
     pub(crate) fn diagnostics(&self) -> PathBuf {
         self.path.join("executor.err")
     }

@@ -25,6 +25,7 @@
 //! | `claim.json` | who has taken the execution over; there before the first step | never changed |
 //! | `state.json` | the step that runs, its process, wishes to stop | replaced |
 //! | `control.sock` | takes `interrupt`, `kill`, `status` and `wait`: a line of JSON each way | |
+//! | `control.key` | what requests have to show: code that is confined can't read it | until the clean-up |
 //! | `log` | all output, in order, as bytes | appended |
 //! | `result.json` | [`ExecutionResult`]; the last thing that is written | never changed |
 //! | `executor.err` | the executor's own diagnostics; empty when all went well | appended |
@@ -57,6 +58,7 @@
 //! - systemd stops a unit with all its processes unless it says `KillMode=process`, and a container ends with its first
 //!   process: both end executors with the daemon, which is for the operator to set right.
 
+mod confinement;
 mod control;
 mod directory;
 mod error;
@@ -74,10 +76,11 @@ mod salvage;
 mod spec;
 mod standby;
 
+pub use confinement::{Confinement, Isolation};
 pub use directory::{expendable, sync_together};
 pub use error::Error;
 pub use local::LocalExecutor;
 pub use observation::{BoxFuture, Delivery, Executor, Launched, Lost, Observation, Running};
 pub use result::{ExecutionResult, Outcome, Salvaged, SalvagedFile, StepEnd, StepResult};
-pub use run::{run, space_left};
+pub use run::{confine, run, space_left};
 pub use spec::{DEFAULT_TIME_LIMIT_GRACE, FORMAT, FileDigest, Reserve, Spec, Stdout, Step};

@@ -279,9 +279,7 @@ async fn told_of_the_end(directory: &Directory) {
     let told = async {
         let socket = directory.control_socket()?;
         let mut stream = UnixStream::connect(socket.path()).await?;
-        let mut request = serde_json::to_vec(&Request::Wait)?;
-        request.push(b'\n');
-        stream.write_all(&request).await?;
+        stream.write_all(&control::line(directory, Request::Wait)?).await?;
         let mut answer = String::new();
         BufReader::new(stream).read_line(&mut answer).await?;
         Ok::<_, std::io::Error>(matches!(serde_json::from_str(&answer)?, Reply::Accepted(_)))

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::confinement::Confinement;
 use crate::error::Error;
 
 /// The version of every file in an execution directory that this build writes, and the newest that it reads.
@@ -79,6 +80,9 @@ pub struct Step {
     /// Where it runs, instead of the spec's `working_dir`: absolute. It has to be there when the step starts.
     #[serde(default)]
     pub working_dir: Option<PathBuf>,
+    /// What of the machine it sees. `None`: all that its user does.
+    #[serde(default)]
+    pub confinement: Option<Confinement>,
     /// Exit codes with which the step counts as done well and the next may start; any other fails the execution.
     #[serde(default = "only_zero")]
     pub continue_on: Vec<i32>,
@@ -213,6 +217,7 @@ impl Step {
             program: program.into(),
             arguments: Vec::new(),
             working_dir: None,
+            confinement: None,
             continue_on: only_zero(),
             stdout: Stdout::Log,
             time_limit: None,

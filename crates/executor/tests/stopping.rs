@@ -202,6 +202,11 @@ async fn the_control_socket_answers_every_line_and_survives_nonsense() {
     assert_eq!(say(b"nonsense\n")["reply"], "refused");
     assert_eq!(say(b"{\"request\":\"dance\"}\n")["reply"], "refused");
     assert_eq!(say(&[b'x'; 8000])["reply"], "refused");
+    // who can't read the directory stops nothing
+    for request in ["{\"request\":\"kill\"}\n", "{\"request\":\"interrupt\",\"grace_ms\":0,\"key\":\"x\"}\n"]
+    {
+        assert_eq!(say(request.as_bytes())["reply"], "refused", "{request}");
+    }
     let status = until("the child is recorded", || {
         Some(say(b"{\"request\":\"status\",\"a_field_of_tomorrow\":1}\n"))
             .filter(|status| !status["child_pid"].is_null())

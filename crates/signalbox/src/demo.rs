@@ -56,7 +56,7 @@ pub(crate) async fn run(args: &DemoArgs, output: Output) -> anyhow::Result<ExitC
     let dir = tempfile::Builder::new().prefix("signalbox-demo-").tempdir()?;
     let token = token::generate()?;
     let config = lay_out(&dir, &token)?;
-    let daemon = Daemon::start(config).await?;
+    let daemon = Daemon::start(config, Vec::new()).await?;
     let address = daemon.public_url().to_string();
     let client = Client::new(&address, &token)?;
     let show = Show {

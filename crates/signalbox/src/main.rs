@@ -13,6 +13,10 @@ type Part = fn(&Path) -> ExitCode;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
+    if arguments.nth(1).is_some_and(|part| part == "confine") {
+        return executor::confine(arguments);
+    }
+    let mut arguments = std::env::args_os();
     if let (Some(part), Some(argument), None) =
         (arguments.nth(1).as_deref().and_then(part), arguments.next(), arguments.next())
     {

@@ -19,14 +19,10 @@ use tempfile::TempDir;
 use text::escaped;
 
 use crate::error::Error;
-use crate::estate::FoundState;
 use crate::ignore::{self, IgnoreRules};
 use crate::remote::{Remote, Variables};
 use crate::report::Commit;
-use crate::request::Limits;
-use crate::selection::Selection;
-use crate::tree::Tree;
-use crate::unpack;
+use crate::unpack::{self, Taking};
 use crate::words::without_credentials;
 
 /// What is asked for, checked.
@@ -186,10 +182,7 @@ impl Repository {
         source: &GitSource<'_>,
         commit: &Commit,
         below: &Path,
-        limits: Limits,
-        selection: &Selection,
-        tree: &mut Tree,
-        left: &mut Vec<FoundState>,
+        taking: &mut Taking<'_>,
     ) -> Result<(), Error> {
         let doing = || source.doing("write out");
         // with the address at hand, filters such as that of git-lfs can fetch what they need
@@ -205,7 +198,7 @@ impl Repository {
         let Some(stream) = child.0.stdout.take() else {
             return Err(Failure::Start(io::ErrorKind::BrokenPipe.into()).while_doing(&doing()));
         };
-        match unpack::tar(Path::new("the repository"), below, stream, None, limits, selection, tree, left) {
+        match unpack::tar(Path::new("the repository"), below, stream, None, taking) {
             Err(error @ Error::Archive { .. }) => {
                 let status = child.0.wait().map_err(|cause| Failure::Start(cause).while_doing(&doing()))?;
                 Err(if status.success() { error } else { Failure::Status(status).while_doing(&doing()) })

@@ -14,11 +14,9 @@ use std::path::Path;
 use text::escaped;
 
 use crate::error::Error;
-use crate::estate::FoundState;
 use crate::git::{Fetched, GitSource, Repository};
-use crate::request::TakeRequest;
-use crate::selection::{Selection, Verdict};
-use crate::tree::Tree;
+use crate::selection::Verdict;
+use crate::unpack::Taking;
 use crate::words::{shown, without_credentials};
 
 /// Of submodules in submodules.
@@ -28,10 +26,9 @@ const MAX_SUBMODULES: usize = 200;
 
 /// Fetches what is missing in a tree.
 pub(crate) struct Submodules<'a> {
-    pub(crate) request: &'a TakeRequest,
-    pub(crate) selection: &'a Selection,
-    pub(crate) tree: &'a mut Tree,
-    pub(crate) left: &'a mut Vec<FoundState>,
+    /// For what is needed only meanwhile.
+    pub(crate) scratch: &'a Path,
+    pub(crate) taking: Taking<'a>,
     pub(crate) log: &'a mut dyn Write,
     pub(crate) count: usize,
 }
@@ -61,7 +58,7 @@ impl Submodules<'_> {
         let mappings = mappings(&fetched.repository, &fetched.commit.sha);
         for (path, commit) in links {
             let place = below.join(&path);
-            if self.selection.verdict(&place, true) == Verdict::Leave {
+            if self.taking.selection.verdict(&place, true) == Verdict::Leave {
                 continue;
             }
             let refused = |reason: String| Error::Submodule { path: place.clone(), reason };
@@ -87,21 +84,12 @@ impl Submodules<'_> {
             }
             let _ =
                 writeln!(self.log, "Submodule {}: {} at {commit}", shown(&place), without_credentials(&url));
-            let there = inner.fetch(&self.request.scratch, self.log)?;
+            let there = inner.fetch(self.scratch, self.log)?;
             if there.commit.sha != commit {
                 return Err(refused(format!("{} gave {} for {commit}", escaped(&url), there.commit.sha)));
             }
-            self.tree.directory(&place)?;
-            let limits = self.request.limits;
-            there.repository.unpack(
-                &inner,
-                &there.commit,
-                &place,
-                limits,
-                self.selection,
-                self.tree,
-                self.left,
-            )?;
+            self.taking.tree.directory(&place)?;
+            there.repository.unpack(&inner, &there.commit, &place, &mut self.taking)?;
             self.fetch(&inner, &there, &place, depth + 1)?;
         }
         Ok(())

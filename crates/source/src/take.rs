@@ -18,7 +18,7 @@ use crate::request::{FORMAT, Source, TakeRequest};
 use crate::selection::Selection;
 use crate::submodules::Submodules;
 use crate::tree::{Taken, Tree};
-use crate::unpack;
+use crate::unpack::{self, Taking};
 use crate::words::{shown, without_credentials};
 
 /// The state that terraform reads and writes without a backend.
@@ -156,18 +156,9 @@ fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
                 ..Selection::default()
             };
             let top = Path::new("");
-            fetched.repository.unpack(
-                &source,
-                &fetched.commit,
-                top,
-                limits,
-                &selection,
-                &mut tree,
-                &mut left,
-            )?;
-            let (tree_, left_) = (&mut tree, &mut left);
-            let mut submodules =
-                Submodules { request, selection: &selection, tree: tree_, left: left_, log, count: 0 };
+            let mut taking = Taking { limits, selection: &selection, tree: &mut tree, left: &mut left };
+            fetched.repository.unpack(&source, &fetched.commit, top, &mut taking)?;
+            let mut submodules = Submodules { scratch: &request.scratch, taking, log, count: 0 };
             submodules.fetch(&source, &fetched, top, 1)?;
             let taken = tree.finish()?;
             no_pointers(&taken)?;
@@ -179,7 +170,8 @@ fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
             // whoever packed it has followed its .terraformignore
             let selection = Selection { root: root.clone(), installed_modules: true, ..Selection::default() };
             let mut tree = Tree::new(emptied(&request.work)?, limits);
-            unpack::archive(path, file, limits, &selection, &mut tree, &mut left)?;
+            let mut taking = Taking { limits, selection: &selection, tree: &mut tree, left: &mut left };
+            unpack::archive(path, file, &mut taking)?;
             (tree.finish()?, None)
         }
     };

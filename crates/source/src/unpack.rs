@@ -24,39 +24,38 @@ const RATIO_FROM: u64 = 16 * 1024 * 1024;
 /// What an entry may cost beside its content: its header, padding, and those of a long name.
 const MAX_ENTRY_OVERHEAD: u64 = 8 * 1024;
 
+/// What a source is taken into, and what of it.
+pub(crate) struct Taking<'a> {
+    pub(crate) limits: Limits,
+    pub(crate) selection: &'a Selection,
+    pub(crate) tree: &'a mut Tree,
+    /// States that are left out.
+    pub(crate) left: &'a mut Vec<FoundState>,
+}
+
 /// Unpacks a `.tar.gz`.
-pub(crate) fn archive(
-    path: &Path,
-    file: File,
-    limits: Limits,
-    selection: &Selection,
-    tree: &mut Tree,
-    left: &mut Vec<FoundState>,
-) -> Result<(), Error> {
+pub(crate) fn archive(path: &Path, file: File, taking: &mut Taking<'_>) -> Result<(), Error> {
     let packed = Rc::new(Cell::new(0));
     let unpacked = MultiGzDecoder::new(Counted { inner: file, count: packed.clone() });
-    tar(path, Path::new(""), unpacked, Some(packed), limits, selection, tree, left)
+    tar(path, Path::new(""), unpacked, Some(packed), taking)
 }
 
 /// Unpacks a tar stream into the folder `below` of the configuration. `packed` counts the bytes that it is made from, if it
 /// is compressed; `path` names it.
-#[expect(clippy::too_many_arguments, reason = "each is another thing, and two callers pass them")]
 pub(crate) fn tar(
     path: &Path,
     below: &Path,
     stream: impl Read,
     packed: Option<Rc<Cell<u64>>>,
-    limits: Limits,
-    selection: &Selection,
-    tree: &mut Tree,
-    left: &mut Vec<FoundState>,
+    taking: &mut Taking<'_>,
 ) -> Result<(), Error> {
+    let limits = taking.limits;
     let stopped = Rc::new(Cell::new(None));
     let most = limits.max_bytes.saturating_add(limits.max_files.saturating_mul(MAX_ENTRY_OVERHEAD));
     let guard = Guard { inner: stream, count: 0, most, packed, stopped: stopped.clone() };
     let mut archive = tar::Archive::new(guard);
     let broken = |cause| Error::Archive { path: path.to_owned(), cause };
-    let result = entries(&mut archive, &broken, below, selection, tree, left).and_then(|()| {
+    let result = entries(&mut archive, &broken, below, taking).and_then(|()| {
         // the checksum of the compression stands at its end
         io::copy(&mut archive.into_inner(), &mut io::sink()).map(drop).map_err(broken)
     });
@@ -72,9 +71,7 @@ fn entries(
     archive: &mut tar::Archive<impl Read>,
     broken: &impl Fn(io::Error) -> Error,
     below: &Path,
-    selection: &Selection,
-    tree: &mut Tree,
-    left: &mut Vec<FoundState>,
+    Taking { selection, tree, left, .. }: &mut Taking<'_>,
 ) -> Result<(), Error> {
     for entry in archive.entries().map_err(broken)? {
         let mut entry = entry.map_err(broken)?;

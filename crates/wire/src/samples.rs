@@ -147,6 +147,7 @@ pub fn workspace(name: &str) -> Workspace {
         actions: WorkspaceActions { is_destroyable: false },
         permissions: WorkspacePermissions::default(),
         signalbox: WorkspaceExtension {
+            state_kept_by: None,
             source: None,
             terraform_version_unknown: None,
             locked_at: None,

@@ -159,6 +159,8 @@ pub struct WorkspacePermissions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct WorkspaceExtension {
+    /// Who kept the state of its last run: `signalbox`, or the backend of its configuration by its kind; `null` before that.
+    pub state_kept_by: Option<String>,
     /// Where its terraform configuration comes from; `null` for one that was removed from the config file.
     pub source: Option<WorkspaceSource>,
     /// Why the version of its terraform is not known.

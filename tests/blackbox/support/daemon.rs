@@ -1,7 +1,7 @@
 //! The real binary as a process: started, killed, started again.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,15 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The binary under test, built with fault injection.
-pub const BINARY: &str = env!("CARGO_BIN_EXE_signalbox");
+const BUILT: &str = env!("CARGO_BIN_EXE_signalbox");
+
+/// The binary: where cargo built it, or where a user may get at it who may not there.
+pub fn binary() -> PathBuf {
+    std::env::var_os("SIGNALBOX_TEST_BINARY").map_or_else(|| BUILT.into(), PathBuf::from)
+}
+
+/// The user of daemons that a test wants to have no rights: `nobody`.
+const NOBODY: u32 = 65_534;
 
 /// A daemon that runs. Killed when dropped.
 pub struct Daemon {
@@ -24,7 +32,32 @@ pub struct Daemon {
 impl Daemon {
     /// Starts a daemon on the config file, and waits until it says that it is ready.
     pub fn start(config: &Path, home: &Path) -> Self {
-        let mut child = command(home)
+        Self::start_with(command(home), config)
+    }
+
+    /// The same as an ordinary user, to whom all in the directory of the config file is given. Who runs the tests as one
+    /// is that user already.
+    pub fn start_as_nobody(config: &Path, home: &Path) -> Self {
+        if !rustix::process::geteuid().is_root() {
+            return Self::start(config, home);
+        }
+        let directory = config.parent().expect("it lies in a directory");
+        let binary = directory.join("signalbox");
+        // where that user may get at it
+        if std::fs::hard_link(self::binary(), &binary).is_err() && !binary.exists() {
+            std::fs::copy(self::binary(), &binary).expect("a copy");
+        }
+        let owner = format!("{NOBODY}:{NOBODY}");
+        let given = Command::new("chown").args(["-R", &owner]).arg(directory).status();
+        assert!(given.expect("chown is there").success());
+        let mut command = with_environment(Command::new(binary), home);
+        std::os::unix::process::CommandExt::uid(&mut command, NOBODY);
+        std::os::unix::process::CommandExt::gid(&mut command, NOBODY);
+        Self::start_with(command, config)
+    }
+
+    fn start_with(mut command: Command, config: &Path) -> Self {
+        let mut child = command
             .args(["serve", "--log-format", "json", "--config"])
             .arg(config)
             .stdin(Stdio::null())
@@ -107,7 +140,10 @@ impl Drop for Daemon {
 
 /// The binary with an environment that is known: what the machine's has must not reach terraform.
 pub fn command(home: &Path) -> Command {
-    let mut command = Command::new(BINARY);
+    with_environment(Command::new(binary()), home)
+}
+
+fn with_environment(mut command: Command, home: &Path) -> Command {
     command
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())

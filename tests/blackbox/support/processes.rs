@@ -1,14 +1,12 @@
 //! Who is alive, as the kernel tells it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A process that belongs to a test, by its working directory, its command line or its environment.
 #[derive(Debug)]
 pub struct Process {
     pub pid: u32,
     pub command: String,
-    /// Where it works.
-    pub directory: PathBuf,
 }
 
 /// Every living process that mentions this directory, but for `except`. Zombies don't count: they are
@@ -28,7 +26,7 @@ pub fn alive_below(directory: &Path, except: Option<u32>) -> Vec<Process> {
         // a zombie has neither
         if cwd.starts_with(directory) || mention(&command) || mention(&read("environ")) {
             let command = String::from_utf8_lossy(&command).replace('\0', " ");
-            found.push(Process { pid, command, directory: cwd });
+            found.push(Process { pid, command });
         }
     }
     found

@@ -200,6 +200,13 @@ impl Setup {
         format!("server {{\n{indented}}}\n\n{}\n", self.blocks.join("\n\n"))
     }
 
+    /// Starts the daemon as an ordinary user, whoever runs the tests.
+    pub fn start_as_nobody(self) -> World {
+        self.write();
+        let daemon = Daemon::start_as_nobody(&self.path().join("signalbox.hcl"), &self.path().join("home"));
+        World { dir: self.dir, daemon: Some(daemon) }
+    }
+
     /// Starts the daemon.
     pub fn start(self) -> World {
         self.write();
@@ -415,6 +422,14 @@ impl World {
             .collect();
         names.sort();
         names
+    }
+
+    /// The process that executes a stage of the run, as its claim says: it can't be inspected by others of its user.
+    pub fn executor(&self, run: &Run, stage: Stage) -> u32 {
+        let directory = self.data_dir().join("runs").join(&run.id).join(stage.to_string());
+        let claim = std::fs::read_to_string(directory.join("claim.json")).expect("it is claimed");
+        let claim: serde_json::Value = serde_json::from_str(&claim).expect("a claim");
+        claim["executor"]["pid"].as_u64().and_then(|pid| pid.try_into().ok()).expect("a process")
     }
 
     /// Waits until nothing that a run started is alive. When a run is final this must hold at once; the daemon

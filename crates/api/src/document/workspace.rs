@@ -4,7 +4,7 @@ use engine::PublicSettings;
 use lifecycle::access::{Action, WorkspaceRights};
 use lifecycle::id::RunId;
 use source::without_credentials;
-use store::{Run, Source, Workspace};
+use store::{Run, Source, StateKeeper, Workspace};
 use wire::{
     ConfigurationVersionAttributes, Identifier, OrganizationAttributes, Relationship, RunAttributes,
     SettingOverwrites, StateVersionAttributes, WorkspaceActions, WorkspaceAttributes, WorkspaceExtension,
@@ -125,6 +125,7 @@ fn attributes(workspace: &Workspace, view: &View) -> WorkspaceAttributes {
         actions: WorkspaceActions { is_destroyable: false },
         permissions: permissions(view.access),
         signalbox: WorkspaceExtension {
+            state_kept_by: workspace.state_keeper.as_ref().map(kept_by),
             source: settings.and_then(|settings| settings.source.as_ref()).map(source),
             terraform_version_unknown: version.err().map(str::to_owned),
             locked_at: lock.map(|lock| lock.at),
@@ -140,6 +141,13 @@ fn source(source: &Source) -> WorkspaceSource {
             WorkspaceSource::Git { url: without_credentials(url), r#ref: reference.clone() }
         }
         Source::Directory { path } => WorkspaceSource::Directory { path: path.display().to_string() },
+    }
+}
+
+fn kept_by(keeper: &StateKeeper) -> String {
+    match keeper {
+        StateKeeper::Daemon => "signalbox".to_owned(),
+        StateKeeper::Backend(kind) => kind.clone(),
     }
 }
 

@@ -45,11 +45,9 @@ pub(super) fn operations() -> Vec<Operation> {
         get("/api/v2/workspaces/{workspace}/current-state-version", Action::Read)
             .says("Reads the current state version.")
             .includes(&INCLUDES)
-            .conflicts()
             .to(current),
         get("/api/v2/workspaces/{workspace}/current-state-version-outputs", Action::Read)
             .says("Lists the outputs of the current state version.")
-            .conflicts()
             .to(current_outputs),
         get("/api/v2/state-versions/{state_version}", Action::Read)
             .says("Reads a state version.")
@@ -144,9 +142,9 @@ async fn read(on: OnStateVersion, ask: Ask) -> Result<One<StateVersionAttributes
 
 async fn current_state(on: &OnWorkspace) -> Result<StateVersion> {
     if let Some(StateKeeper::Backend(kind)) = &on.workspace.state_keeper {
-        return Err(ApiError::conflict(format!(
-            "the state of this workspace is kept by the backend {kind:?} that its configuration names: read it there, with \
-             terraform state pull where terraform is initialised with it"
+        return Err(ApiError::not_found(format_args!(
+            "a state of workspace {} here, since the backend {kind:?} of its configuration keeps it",
+            on.workspace.name
         )));
     }
     let state = on.reader.api.store().current_state(on.workspace.id).await?;

@@ -239,6 +239,7 @@ impl Seeding {
             executor: Arc::new(Endless::default()),
             config,
             program: "/bin/false".into(),
+            hidden: Vec::new(),
             host: HostEnvironment {
                 path: std::env::var("PATH").unwrap(),
                 home: folder.path().display().to_string(),

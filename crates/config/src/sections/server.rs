@@ -4,9 +4,10 @@ use std::time::Duration;
 use hcl_reader::Block;
 
 use crate::context::{Context, Issue};
+use crate::decode::OneOrMore;
 use crate::diagnostic::Code;
 use crate::fields::Fields;
-use crate::model::ServerConfig;
+use crate::model::{IsolationMode, ServerConfig};
 use crate::schema::SERVER;
 use crate::text::{LocalPath, Program};
 
@@ -26,6 +27,8 @@ pub(crate) fn server<'a>(
         max_concurrent_policy_checks: 4,
         plan_time_limit: Duration::from_secs(2 * 60 * 60),
         apply_time_limit: Duration::from_secs(24 * 60 * 60),
+        isolation: IsolationMode::default(),
+        writable_paths: Vec::new(),
         terraform: "terraform".into(),
         cancel_grace: Duration::from_secs(120),
         force_cancel_after: Duration::from_secs(10),
@@ -64,6 +67,10 @@ fn read(block: &Block<'_>, settings: &mut ServerConfig, context: &mut Context<'_
     set(&mut settings.apply_time_limit, fields.optional("apply_time_limit", context));
     set(&mut settings.terraform, fields.optional("terraform", context).map(|Program(path)| path));
     set(&mut settings.force_cancel_after, fields.optional("force_cancel_after", context));
+    set(&mut settings.isolation, fields.optional("isolation", context));
+    if let Some(OneOrMore(paths)) = fields.optional::<OneOrMore<LocalPath>>("writable_paths", context) {
+        settings.writable_paths = paths.into_iter().map(|(LocalPath(path), _)| path).collect();
+    }
     settings.public_url = fields.optional("public_url", context);
 
     if let Some(grace) = fields.optional::<Duration>("cancel_grace", context) {

@@ -6,8 +6,9 @@ use source::{StateKept, TakeReport};
 use store::{Lock, Run, RunUpdate};
 
 use super::stage_settings::StageSettings;
-use super::{Conclusion, Ended};
+use super::{Conclusion, Ended, confinement};
 use crate::context::Context;
+use crate::place::Place;
 use crate::run_files::{StageError, read_json};
 use crate::state_keeper::Keeper;
 use crate::terraform::preamble;
@@ -24,6 +25,9 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
     }
     arguments.push(run_dir.plan().display().to_string());
     let mut apply = Step::new("terraform apply", &settings.terraform).arguments(arguments);
+    let plugin_cache = settings.environment.get("TF_PLUGIN_CACHE_DIR").map(String::as_str);
+    let place = Place::of(&context.data_dir, &run_dir)?;
+    apply.confinement = confinement::of_terraform(context, &run_dir, &place, plugin_cache);
     apply.time_limit = Some(context.config().server.apply_time_limit);
     apply.time_limit_grace = context.config().server.cancel_grace;
     apply.require = vec![FileDigest { path: run_dir.plan(), sha256: plan.plan_digest.to_string() }];

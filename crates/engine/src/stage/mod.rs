@@ -5,6 +5,7 @@
 //! Both may be repeated: a daemon can die anywhere in between.
 
 mod apply;
+mod confinement;
 mod environment;
 mod plan;
 mod plan_file;

@@ -20,7 +20,7 @@ use store::{
 
 use super::plan_file::PlanFile;
 use super::stage_settings::StageSettings;
-use super::{Conclusion, Ended, environment};
+use super::{Conclusion, Ended, confinement, environment};
 use crate::context::Context;
 use crate::place::Place;
 use crate::run_files::{StageError, open_needed, open_own, read_json, write_private};
@@ -46,7 +46,7 @@ pub(super) async fn prepare_fetch(
     spec.preamble = preamble(terraform.version.as_deref());
     spec.environment = environment(context, run, workspace, &settings);
     spec.log = Some(shared_log(&run_dir)?);
-    spec.steps = vec![take(&context.program, &run_dir)];
+    spec.steps = vec![take(context, &run_dir, &place, &request)];
     Ok(spec)
 }
 
@@ -77,9 +77,13 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         let request = take_request(context, run, workspace, &settings, &run_dir, &place).await?;
         write_private(&run_dir.take_request(), &request)?;
         spec.preamble = preamble(stages.terraform_version.as_deref());
-        spec.steps.push(take(&context.program, &run_dir));
+        spec.steps.push(take(context, &run_dir, &place, &request));
     }
-    spec.steps.extend(terraform_steps(run, &run_dir, &stages, turn));
+    let plugin_cache = stages.environment.get("TF_PLUGIN_CACHE_DIR").map(String::as_str);
+    let confinement = confinement::of_terraform(context, &run_dir, &place, plugin_cache);
+    let mut steps = terraform_steps(run, &run_dir, &stages, turn);
+    steps.iter_mut().for_each(|step| step.confinement.clone_from(&confinement));
+    spec.steps.extend(steps);
     let limit = Some(context.config().server.plan_time_limit);
     spec.steps.iter_mut().for_each(|step| step.time_limit = limit);
     spec.environment = stages.environment;
@@ -151,12 +155,18 @@ fn kept(keeper: &StateKeeper) -> StateKept {
     }
 }
 
-fn take(program: &Path, run_dir: &RunDir) -> Step {
-    let mut take =
-        Step::new(TAKE, program).arguments([TAKE.to_owned(), run_dir.take_request().display().to_string()]);
+fn take(context: &Context, run_dir: &RunDir, place: &Place, request: &TakeRequest) -> Step {
+    let arguments = [TAKE.to_owned(), run_dir.take_request().display().to_string()];
+    let mut take = Step::new(TAKE, &context.program).arguments(arguments);
     take.must_write = vec![run_dir.take_report()];
     // the configuration comes into its directory only now
     take.working_dir = Some(run_dir.root().to_owned());
+    let archive = match &request.source {
+        source::Source::Archive { path } => Some(path.clone()),
+        source::Source::Directory { .. } | source::Source::Git { .. } => None,
+    };
+    let visible = request.state.iter().cloned().chain(archive).collect();
+    take.confinement = confinement::of_our_own(context, run_dir, Some(place), visible);
     take
 }
 

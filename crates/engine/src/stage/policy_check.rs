@@ -9,7 +9,7 @@ use policy::{CheckRequest, Parameter, PolicyReport, SetRequest, SetSettings};
 use serde_json::{Map, Value, json};
 use store::{PolicyCheckRecord, PolicyCounts, Run, RunUpdate, Settings, Source, Workspace};
 
-use super::{Conclusion, Ended, environment, failed};
+use super::{Conclusion, Ended, confinement, environment, failed};
 use crate::RunDir;
 use crate::context::Context;
 use crate::run_files::{StageError, open_needed, write_private};
@@ -49,6 +49,8 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     step.must_write = vec![run_dir.policy_report()];
     step.time_limit = Some(TIME_LIMIT);
     step.memory_limit = Some(MEMORY_LIMIT);
+    let visible = vec![context.store.blobs().path(plan_json)];
+    step.confinement = confinement::of_our_own(context, &run_dir, None, visible);
     let mut spec = Spec::new(format!("{}/{}", run.id, Stage::PolicyCheck), run_dir.root());
     spec.environment = environment::minimal(&context.host);
     spec.repeatable = true;

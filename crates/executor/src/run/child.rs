@@ -12,6 +12,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, prlimit, setrlimit};
 
 use crate::procfs;
 use crate::record::{Claim, MARK};
+use crate::run::confine;
 use crate::run::diagnostics::complain;
 use crate::run::log::Log;
 use crate::run::program;
@@ -66,28 +67,35 @@ pub(crate) fn start(spec: &Spec, claim: &Claim, log: &Log, step: &Step) -> Resul
         step.must_write.iter().map(|path| spec.resolve(path)).map(|path| (path.clone(), version(&path)));
     let before = before.collect();
 
-    let mut command = Command::new(&program);
-    command
-        .args(&step.arguments)
-        .env_clear()
-        .envs(&spec.environment)
-        .env(MARK, &claim.token)
-        .current_dir(working_dir)
-        // a group of its own: nothing that is sent to the executor's reaches it
-        .process_group(0)
-        .stdin(Stdio::null());
-    let wire = |command: &mut Command| -> io::Result<()> {
+    let prepare = |command: &mut Command| -> io::Result<()> {
         let stdout = match &output {
             Some(file) => Stdio::from(file.try_clone()?),
             None => log.stdio()?,
         };
-        command.stdout(stdout).stderr(log.stdio()?);
+        command
+            .args(&step.arguments)
+            .env_clear()
+            .envs(&spec.environment)
+            .env(MARK, &claim.token)
+            .current_dir(working_dir)
+            // a group of its own: nothing that is sent to the executor's reaches it
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(log.stdio()?);
         Ok(())
     };
-    wire(&mut command).map_err(|error| cannot(error.to_string()))?;
+    let spawn = || match &step.confinement {
+        None => {
+            let mut command = Command::new(&program);
+            prepare(&mut command)?;
+            command.spawn()
+        }
+        Some(confinement) => confine::spawn(&program, confinement, prepare),
+    };
     let spawned = match step.memory_limit {
-        None => command.spawn().map_err(|error| error.to_string()),
-        Some(limit) => spawn_limited(&mut command, limit),
+        None => spawn().map_err(|error| error.to_string()),
+        Some(limit) => spawn_limited(spawn, limit),
     };
     // dropping the handle neither ends the child nor reaps it
     let child = spawned.map_err(|why| cannot(format!("{} {why}", program.display())))?;
@@ -123,7 +131,10 @@ fn version(path: &std::path::Path) -> Option<Version> {
 /// A limit set on the child after its start would come too late for what it did until then; and a hook between fork
 /// and exec is neither safe nor cheap. So the executor, which has one thread, lowers its own soft limit for the
 /// moment of the start, which the child inherits, and then fixes the child's hard limit as well.
-fn spawn_limited(command: &mut Command, limit: u64) -> Result<std::process::Child, String> {
+fn spawn_limited(
+    spawn: impl FnOnce() -> io::Result<std::process::Child>,
+    limit: u64,
+) -> Result<std::process::Child, String> {
     let words = |error: io::Error| format!("cannot be started with a memory limit: {error}");
     let needed = procfs::own_address_space().map_err(words)?.saturating_add(HEADROOM);
     if limit < needed {
@@ -137,7 +148,7 @@ fn spawn_limited(command: &mut Command, limit: u64) -> Result<std::process::Chil
     let limit = own.maximum.map_or(limit, |maximum| maximum.min(limit));
     let lowered = Rlimit { current: Some(limit), maximum: own.maximum };
     setrlimit(Resource::As, lowered).map_err(|error| words(error.into()))?;
-    let spawned = command.spawn();
+    let spawned = spawn();
     let restored = setrlimit(Resource::As, own);
     let child = spawned.map_err(words)?;
     if let Err(error) = restored {

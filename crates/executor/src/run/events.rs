@@ -1,5 +1,6 @@
 //! Everything that an executor waits for, in one place: requests, signals, the ends of children, and time.
 
+use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use crate::control::{LONGEST_REQUEST, Reply, Request};
+use crate::control::{Keyed, LONGEST_REQUEST, Reply, Request};
 use crate::directory::Directory;
 
 /// A client that holds more connections than this waits in the queue of the socket.
@@ -23,6 +24,8 @@ pub(crate) struct Events {
     signals: UnixStream,
     terminate: Arc<AtomicBool>,
     child: Arc<AtomicBool>,
+    /// What requests have to show.
+    key: String,
 }
 
 /// What woke the executor.
@@ -65,11 +68,13 @@ impl Events {
             signal_hook::low_level::pipe::register(signal, wake.try_clone()?)?;
         }
         let socket = directory.control_socket()?;
+        let key = fs::read_to_string("/proc/sys/kernel/random/uuid")?.trim().to_owned();
+        files::create_private(&directory.control_key())?.write_all(key.as_bytes())?;
         // of an executor whose claim was lost in a power cut
         files::remove(socket.path())?;
         let listener = UnixListener::bind(socket.path())?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, connections: Vec::new(), signals, terminate, child })
+        Ok(Self { listener, connections: Vec::new(), signals, terminate, child, key })
     }
 
     /// Waits for anything to happen, until `deadline` at most.
@@ -107,7 +112,7 @@ impl Events {
     fn receive(&mut self) -> Vec<(Result<Request, String>, Answer)> {
         let mut requests = Vec::new();
         for mut connection in std::mem::take(&mut self.connections) {
-            match connection.receive() {
+            match connection.receive(&self.key) {
                 Received::Partial => self.connections.push(connection),
                 Received::Closed => {}
                 Received::Request(request) => requests.push((request, Answer(connection.stream))),
@@ -124,7 +129,7 @@ enum Received {
 }
 
 impl Connection {
-    fn receive(&mut self) -> Received {
+    fn receive(&mut self, key: &str) -> Received {
         let mut buffer = [0; 1024];
         loop {
             match self.stream.read(&mut buffer) {
@@ -135,9 +140,7 @@ impl Connection {
                     if let Some(line) = self.received.split(|byte| *byte == b'\n').next()
                         && line.len() < self.received.len()
                     {
-                        return Received::Request(
-                            serde_json::from_slice(line).map_err(|error| error.to_string()),
-                        );
+                        return Received::Request(keyed(line, key));
                     }
                     if self.received.len() > LONGEST_REQUEST {
                         return Received::Request(Err(format!(
@@ -150,6 +153,17 @@ impl Connection {
                 Err(_) => return Received::Closed,
             }
         }
+    }
+}
+
+/// The request in a line, which shows the key if it asks for more than an answer.
+fn keyed(line: &[u8], key: &str) -> Result<Request, String> {
+    let keyed: Keyed = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    match keyed.request {
+        Request::Interrupt { .. } | Request::Kill if keyed.key != key => {
+            Err("it does not show the key of this execution".to_owned())
+        }
+        request => Ok(request),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The executor process: from its start to its result.
 
 mod child;
+mod confine;
 mod diagnostics;
 mod events;
 mod execution;
@@ -23,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
-use rustix::process::{getpid, set_child_subreaper, setsid};
+use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior, setsid};
 
 use crate::directory::{Directory, create, create_durably, lock_file, read_versioned, sync_together};
 use crate::error::Error;
@@ -34,6 +35,7 @@ use crate::result::{ExecutionResult, Outcome, StepResult};
 use crate::salvage::salvage;
 use crate::spec::{FORMAT, Spec};
 
+pub use confine::confine;
 pub use space::space_left;
 
 use diagnostics::complain;
@@ -68,6 +70,8 @@ pub(crate) const STAND_BY: &str = "-";
 /// With `-` in place of a directory it waits until it is told one, or until its launcher is gone.
 pub fn run(directory: &Path) -> ExitCode {
     close_inherited_descriptors();
+    // its memory holds the environment of its steps; that it can't be kept is no reason not to work
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     // fails only for the leader of a group, which leads a session or was started by hand
     let _ = setsid();
     let told = if directory == Path::new(STAND_BY) { told_directory() } else { Some(directory.to_owned()) };

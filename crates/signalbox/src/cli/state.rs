@@ -24,7 +24,17 @@ async fn pull(name: &str, context: &Context) -> Result<(), Failure> {
     match context.client.current_state(&workspace.id).await? {
         // as it is: it is for programs
         Some(state) => context.output.print(&String::from_utf8_lossy(&state)),
-        None => Err(Failure::Local(format!("{} has no state", terminal::line(&workspace.name)))),
+        None => {
+            let name = terminal::line(&workspace.name);
+            Err(Failure::Local(match workspace.signalbox.state_kept_by.as_deref() {
+                None | Some("signalbox") => format!("{name} has no state"),
+                Some(backend) => format!(
+                    "the state of {name} is kept by the backend \"{}\" that its configuration names: read it there, with \
+                     terraform state pull where terraform is initialised with it",
+                    terminal::line(backend)
+                ),
+            }))
+        }
     }
 }
 

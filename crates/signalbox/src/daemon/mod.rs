@@ -1,10 +1,12 @@
 //! The daemon: everything wired together in one process, for `serve` and for the demo.
 
 mod environment;
+mod isolation;
 mod reload;
 pub(crate) mod serve;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use api::ApiState;
@@ -43,6 +45,9 @@ pub(crate) enum StartError {
         /// Why.
         source: std::io::Error,
     },
+    /// The kernel can't do what the configuration requires.
+    #[error(transparent)]
+    Isolation(#[from] isolation::Unavailable),
     /// The secret of log addresses.
     #[error(transparent)]
     LogKey(#[from] api::LogKeyError),
@@ -54,9 +59,12 @@ pub(crate) enum StartError {
 impl Daemon {
     /// Starts everything. What was under way when the last daemon on this data directory died goes on.
     ///
+    /// `hidden`: what no code of a run may see beside the data directory, such as the config file.
+    ///
     /// # Errors
     /// [`StartError`]; nothing is left running then.
-    pub(crate) async fn start(config: Config) -> Result<Self, StartError> {
+    pub(crate) async fn start(config: Config, hidden: Vec<PathBuf>) -> Result<Self, StartError> {
+        isolation::check(config.server.isolation)?;
         let config = Arc::new(config);
         let store = Store::open(&config.server.data_dir).await?;
         let listen = config.server.listen;
@@ -68,7 +76,8 @@ impl Daemon {
         let shutdown = CancellationToken::new();
         let host = HostEnvironment {
             path: std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()),
-            home: std::env::var("HOME").unwrap_or_else(|_| config.server.data_dir.display().to_string()),
+            // never the data directory, which no code of a run sees
+            home: std::env::var("HOME").unwrap_or_else(|_| "/".to_owned()),
         };
         let executor = LocalExecutor::default();
         executor.stand_by();
@@ -78,6 +87,7 @@ impl Daemon {
             config,
             // steps of an execution are started by the executor, which is this very program
             program: "/proc/self/exe".into(),
+            hidden,
             host,
         })
         .await?;

@@ -34,7 +34,9 @@ pub(crate) async fn run(file: &Path, colour: bool) -> anyhow::Result<ExitCode> {
     let mut terminate = signal(SignalKind::terminate())?;
     let workspaces = config.workspaces.len();
     let data_dir = config.server.data_dir.clone();
-    let mut daemon = match Daemon::start(config).await {
+    // as the kernel sees it: links are followed
+    let hidden = std::fs::canonicalize(file).into_iter().collect();
+    let mut daemon = match Daemon::start(config, hidden).await {
         Ok(daemon) => daemon,
         Err(error) => {
             eprintln!("error: {error}");

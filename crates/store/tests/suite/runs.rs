@@ -21,13 +21,13 @@ pub(crate) async fn a_run_is_kept_with_everything_that_was_asked_for(store: Stor
     let new = NewRun {
         facts: Facts { destroy: true, auto_apply: true, queued_with_apply_right: true, ..Facts::default() },
         options: RunOptions {
+            allow_new_state: false,
             message: "größer; -- 'quoted' \u{0} \n".into(),
             plan: PlanOptions {
                 refresh: false,
                 refresh_only: true,
                 target_addrs: vec!["module.a[\"x\"].terraform_data.b".into()],
                 replace_addrs: vec!["terraform_data.c".into(), "terraform_data.d".into()],
-                allow_new_state: false,
             },
             variables: vec![RunVariable { key: "password".into(), value: "\"hunter2\"".into() }],
         },

@@ -85,6 +85,7 @@ impl Life {
                 executor: executor.clone(),
                 config,
                 program: "/bin/false".into(),
+                hidden: Vec::new(),
                 host: HostEnvironment { path: "/usr/bin:/bin".into(), home: "/nowhere".into() },
             };
             // connections that are there wait for nothing but their work
