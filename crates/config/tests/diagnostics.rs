@@ -244,5 +244,6 @@ fn a_secret_is_shown_by_no_finding_wherever_it_stands() {
 }
 
 fn json(found: &config::Diagnostics) -> String {
-    serde_json::to_string(&found.iter().collect::<Vec<_>>()).unwrap()
+    let findings = found.iter().map(|finding| serde_json::to_value(finding).unwrap_or_default());
+    serde_json::Value::from_iter(findings).to_string()
 }
