@@ -31,6 +31,9 @@ struct Facts {
     given: bool,
     /// Its plan had changes.
     promised: bool,
+    /// Its plan had changes that no state can leave out: something is made, destroyed or imported. An update may come out as
+    /// what was there before: a value that was not known until then, or a provider that keeps to its own.
+    certain: bool,
     /// It exited 0.
     succeeded: bool,
     /// It said that it works on a resource.
@@ -41,7 +44,7 @@ struct Facts {
 fn doubt(kept: &Kept, facts: Facts) -> Option<&'static str> {
     match kept {
         Kept::Version(_) | Kept::Trouble(_) => None,
-        Kept::Unchanged if facts.succeeded && facts.promised => {
+        Kept::Unchanged if facts.succeeded && facts.certain => {
             Some("terraform says that it made changes, and left the state as it was")
         }
         Kept::Unchanged => None,
@@ -69,6 +72,7 @@ pub(crate) async fn check(
     let facts = Facts {
         given: context.store.current_state(run.workspace).await?.is_some(),
         promised: run.plan.as_ref().is_some_and(|plan| plan.has_changes),
+        certain: run.plan.as_ref().is_some_and(|plan| plan.additions + plan.destructions + plan.imports > 0),
         succeeded: ended.failure().is_none(),
         began: unfinished.began,
     };
@@ -151,7 +155,13 @@ mod tests {
 
     #[test]
     fn changes_that_were_promised_have_to_be_in_a_newer_state() {
-        let facts = |given, promised, succeeded, began| Facts { given, promised, succeeded, began };
+        let facts = |given, promised, succeeded, began| Facts {
+            given,
+            promised,
+            certain: promised,
+            succeeded,
+            began,
+        };
         let doubted = |kept: &Kept, facts| doubt(kept, facts).is_some();
         for given in [true, false] {
             for succeeded in [true, false] {
@@ -166,6 +176,9 @@ mod tests {
         // a plan without changes that was applied all the same
         assert!(!doubted(&Kept::Unchanged, facts(true, false, true, false)));
         assert!(!doubted(&Kept::Nothing, facts(false, false, true, false)));
+        // an update that came out as what was there before
+        let updated = Facts { certain: false, ..facts(true, true, true, true) };
+        assert!(!doubted(&Kept::Unchanged, updated) && doubted(&Kept::Nothing, updated));
     }
 
     #[test]

@@ -35,9 +35,19 @@ impl Daemon {
         slots: usize,
         workspaces: &[Workspace<'_>],
     ) -> anyhow::Result<Self> {
+        Self::start_with("", dir, slots, workspaces).await
+    }
+
+    /// The same with more settings of the `server` block.
+    pub(crate) async fn start_with(
+        settings: &str,
+        dir: TempDir,
+        slots: usize,
+        workspaces: &[Workspace<'_>],
+    ) -> anyhow::Result<Self> {
         let digest = text::hex(&Sha256::digest(TOKEN));
         let mut config = format!(
-            "server {{\n  listen = \"127.0.0.1:0\"\n  data_dir = \"./data\"\n  max_concurrent_runs = {slots}\n}}\n\
+            "server {{\n  listen = \"127.0.0.1:0\"\n  data_dir = \"./data\"\n  max_concurrent_runs = {slots}\n  {settings}\n}}\n\
              organization = \"bench\"\nuser \"owner\" {{\n  token_sha256 = \"{digest}\"\n}}\n\
              team \"owners\" {{\n  members = [\"owner\"]\n}}\n"
         );

@@ -61,28 +61,41 @@ async fn overhead_with(resources: usize, rows: &mut Rows) -> anyhow::Result<()> 
     let dir = directory()?;
     let source = source(dir.path(), resources)?;
     let shell_dir = dir.path().join("shell");
-    let workspace = Workspace { name: "bench".into(), source: &source, terraform: Path::new("terraform") };
-    let daemon = Daemon::start(dir, 2, &[workspace]).await?;
-    let id = daemon.client.workspace("bench").await?.resource.id;
-    let (mut with, mut without) = (Vec::new(), Vec::new());
+    let mut through = Vec::new();
+    for settings in ["isolation = \"on\"", "isolation = \"off\""] {
+        let workspace =
+            Workspace { name: "bench".into(), source: &source, terraform: Path::new("terraform") };
+        let daemon = Daemon::start_with(settings, directory()?, 2, &[workspace]).await?;
+        let id = daemon.client.workspace("bench").await?.resource.id;
+        through.push((daemon, id, Vec::new()));
+    }
+    let mut without = Vec::new();
     for round in 0..=ROUNDS {
-        let started = Instant::now();
-        let run = daemon.queue(&id, true).await?;
-        daemon.follow(&run, "Applied").await?;
-        let through_daemon = started.elapsed();
+        for (daemon, id, times) in &mut through {
+            let started = Instant::now();
+            let run = daemon.queue(id, true).await?;
+            daemon.follow(&run, "Applied").await?;
+            // the first round warms all
+            if round > 0 {
+                times.push(started.elapsed());
+            }
+        }
         let in_shell = shell_run(&source, &shell_dir)?;
-        // the first round warms both
         if round > 0 {
-            with.push(through_daemon);
             without.push(in_shell);
         }
     }
-    let (with, without) = (median(with), median(without));
+    let without = median(without);
     let of = text::count(resources, "resource");
-    rows.push((format!("a run through the daemon, {of} (median of {ROUNDS})"), milliseconds(with)));
+    let names =
+        [format!("a run through the daemon, {of} (median of {ROUNDS})"), "  without isolation".into()];
+    for (name, (_, _, times)) in names.into_iter().zip(through) {
+        let with = median(times);
+        rows.push((name, milliseconds(with)));
+        let ratio = with.as_secs_f64() / without.as_secs_f64();
+        rows.push(("  ratio (target 1.10)".into(), format!("{ratio:.3}")));
+    }
     rows.push(("  the same terraform commands in a shell".into(), milliseconds(without)));
-    let ratio = with.as_secs_f64() / without.as_secs_f64();
-    rows.push(("  ratio (target 1.10)".into(), format!("{ratio:.3}")));
     Ok(())
 }
 
