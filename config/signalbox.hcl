@@ -19,6 +19,23 @@ server {
   plan_time_limit  = "2h" # init and plan, each
   apply_time_limit = "24h"
 
+  # How long fetching a configuration from elsewhere may take, and an upload.
+  fetch_time_limit  = "10m"
+  upload_time_limit = "1h"
+
+  # How large configurations and uploaded states may be. The state that an apply leaves is kept, whatever its size.
+  max_configuration_size  = "512 MiB"
+  max_configuration_files = 50000
+  max_state_size          = "1 GiB"
+
+  # How many connections one address may have. Behind a proxy all clients have that of the proxy.
+  max_connections_per_address = 512
+
+  # Encrypts what is kept: states, plans, configurations, logs. `signalbox encryption key` makes a key; without one all
+  # of it lies in clear. docs/encryption.md says how a key is changed.
+  #encryption_key           = file("./encryption.key")
+  #previous_encryption_keys = [env("OLD_KEY")]
+
   # Keeps the code of runs from the daemon's data, its processes and other runs: "on" as far as the kernel can,
   # "required" (no start where it can't) or "off". It writes to its own files, /tmp, and what is named here.
   isolation = "on"

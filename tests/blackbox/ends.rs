@@ -77,6 +77,46 @@ async fn a_state_that_was_given_and_is_gone_is_missed_also_by_an_apply_that_chan
 }
 
 #[tokio::test]
+async fn an_update_that_comes_out_as_what_was_there_is_no_doubt() {
+    // not known while it is planned, and the same again when it is applied
+    let main = "resource \"terraform_data\" \"clock\" {\n  input = formatdate(\"YYYY\", timestamp())\n}\n";
+    let world = Setup::new().workspace("net", main).start();
+    for _ in 0..2 {
+        let run = world.queue_as("operator", "net", auto_apply()).await;
+        let run = world.reaches(&run, "Applied").await;
+        assert_eq!(run.error(), None);
+    }
+    assert!(!world.workspace("net").await.locked);
+}
+
+#[tokio::test]
+async fn a_state_of_before_that_was_put_back_is_not_taken_for_the_one_that_was_given() {
+    let main = |text: &str, command: &str| {
+        format!(
+            "resource \"terraform_data\" \"thing\" {{\n  input = \"{text}\"\n}}\n\
+             resource \"terraform_data\" \"meddler\" {{\n  depends_on = [terraform_data.thing]\n  \
+             triggers_replace = \"{text}\"\n  provisioner \"local-exec\" {{\n    command = \"{command}\"\n  }}\n}}\n"
+        )
+    };
+    // what code of a run sees beside its own is for another test
+    let world = Setup::new().server("isolation = \"off\"").workspace("net", &main("first", "true")).start();
+    let apply = async |text: &str, command: &str, end: &str| {
+        std::fs::write(world.source("net").join("main.tf"), main(text, command)).unwrap();
+        let run = world.queue_as("operator", "net", auto_apply()).await;
+        world.reaches(&run, end).await
+    };
+    apply("first", "true", "Applied").await;
+    let kept = world.path().join("kept.tfstate");
+    let pulled = world.cli("admin").args(["state", "pull", "net"]).output().unwrap();
+    std::fs::write(&kept, pulled.stdout).unwrap();
+    apply("second", "true", "Applied").await;
+    let put_back = format!("cp {} terraform.tfstate; kill -9 $PPID", kept.display());
+    let run = apply("third", &put_back, "Apply Errored").await;
+    assert!(run.error().unwrap().contains("not the state that terraform was given"), "{:?}", run.error());
+    assert!(world.workspace("net").await.locked);
+}
+
+#[tokio::test]
 async fn a_terraform_that_is_killed_before_it_does_anything_leaves_no_doubt() {
     let script = "case \" $* \" in *\" apply \"*) kill -9 $$;; esac";
     let world = Setup::new().workspace_with_script("net", terraform::SIMPLE, script).start();

@@ -200,7 +200,7 @@ esac",
     let (status, words) = push("operator", "terraform.tfstate.good");
     assert!(status == Some(1) && words.contains("not authorized"), "{words}");
     let (status, words) = push("admin", "terraform.tfstate");
-    assert!(status == Some(2) && words.contains("at /data/attributes/state"), "{words}");
+    assert!(status == Some(2) && words.contains("not a terraform state"), "{words}");
     assert!(world.workspace("net").await.locked);
     let (status, words) = push("admin", "terraform.tfstate.good");
     assert!(status == Some(0) && words.contains("the workspace is not locked"), "{words}");

@@ -326,13 +326,14 @@ impl Reader {
                 include_configuration_version(version, with_commit, &mut included);
             }
             if let Some(state) = workspace.current_state_version.and_then(|id| states.get(&id)) {
-                let outputs = self.outputs(state).await?;
                 if include.has("outputs") {
-                    let listed = outputs.iter().map(|output| state_version::listed_output(state.id, output));
-                    listed.for_each(|output| included.add(&output));
+                    for output in &self.outputs(state).await? {
+                        included.add(&state_version::listed_output(state.id, output));
+                    }
                 }
                 if include.has("current_state_version") {
-                    included.add(&self.state_version_resource(state, Some(&outputs)));
+                    let names = self.output_names(state).await?;
+                    included.add(&self.state_version_resource(state, Some(&names)));
                 }
             }
         }

@@ -9,6 +9,8 @@
 //! document    records to resources of `wire`: pure
 //! openapi     the description of all operations
 //! jsonapi     the dialect: errors, queries, users: the same for every operation
+//! budget      memory that requests may have together
+//! spool       large contents on their way in and out
 //! serve       connections and their limits
 //! ```
 //!
@@ -26,8 +28,8 @@
 //! Failure modes: a store that fails is 500 or 503 with its reason in the daemon's log alone; a panic in a
 //! handler is 500 and ends nothing else; a stream that breaks is gone on with by `Last-Event-ID`.
 
+mod budget;
 mod compound;
-mod content;
 mod document;
 
 mod extensions;
@@ -40,12 +42,13 @@ mod reader;
 mod redact;
 mod routes;
 mod serve;
+mod spool;
 mod state;
 
 use axum::Router;
 
+pub use crate::jsonapi::AddressKeyError;
 use crate::jsonapi::ApiError;
-pub use crate::jsonapi::LogKeyError;
 pub use crate::operation::{BodyInfo, Content, Operation, Parameter, Right, SchemaOf, Success, Variable};
 pub use crate::serve::serve;
 pub use crate::state::ApiState;

@@ -120,7 +120,10 @@ fn parameters(operation: &Operation, schemas: &mut SchemaGenerator) -> Vec<Value
 }
 
 fn request_body(body: &BodyInfo, schemas: &mut SchemaGenerator) -> Value {
-    let schema = (body.schema)(schemas);
+    let Some(schema) = body.schema else {
+        return json!({ "required": body.required, "content": { "application/octet-stream": {} } });
+    };
+    let schema = schema(schemas);
     json!({
         "required": body.required,
         "content": {

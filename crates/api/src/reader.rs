@@ -5,10 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use engine::Refusal;
 use lifecycle::access::Action;
 use lifecycle::id::{ConfigurationVersionId, Id, Kind, RunEventId, StateVersionId, WorkspaceId};
-use store::{ConfigurationVersion, JournalEntry, Run, StateOutput, StateVersion, Workspace, state_outputs};
+use store::{ConfigurationVersion, JournalEntry, Run, StateOutput, StateUpload, StateVersion, Workspace};
 
 use crate::ApiState;
-use crate::content;
 use crate::document::state_version;
 use crate::jsonapi::{ApiError, Result, User};
 use crate::org_queue::OrgQueue;
@@ -61,6 +60,20 @@ impl Reader {
         let version = present(self.api.store().state_version(id).await, not_found)?;
         let workspace = self.within(version.workspace, action, not_found).await?;
         Ok((version, workspace))
+    }
+
+    /// The state version that was announced under this id and has not come yet, if there is one for the user.
+    pub(crate) async fn state_upload(
+        &self,
+        id: StateVersionId,
+        action: Action,
+    ) -> Result<Option<StateUpload>> {
+        let upload = match self.api.store().state_upload(id).await {
+            Err(store::Error::NotFound(_)) => return Ok(None),
+            found => found?,
+        };
+        self.within(upload.workspace, action, || ApiError::not_found(id.described())).await?;
+        Ok(Some(upload))
     }
 
     /// The configuration version.
@@ -134,22 +147,38 @@ impl Reader {
     pub(crate) async fn outputs(&self, version: &StateVersion) -> Result<Vec<StateOutput>> {
         let workspace = self.api.store().workspace(version.workspace).await?;
         let mask = self.api.engine().mask_of(&workspace).await?;
-        let bytes = self.api.store().blobs().read(version.digest).await?;
-        let mut outputs = content::parsed(move || state_outputs(&bytes)).await?;
+        // as they are read, and as they are written
+        let share = self.api.budget().take(2 * version.size).await?;
+        let mut outputs = self.api.store().blobs().state_outputs(version.digest).await?;
+        let size: usize = outputs.iter().map(|output| output.name.len() + output.value.get().len()).sum();
+        share.keep(2 * size as u64);
         for output in &mut outputs {
             output.sensitive |= mask.as_ref().is_some_and(|mask| mask.is_in(output.value.get()));
         }
         Ok(outputs)
     }
 
+    /// The names of the outputs in the state's file.
+    pub(crate) async fn output_names(&self, version: &StateVersion) -> Result<Vec<String>> {
+        Ok(self.api.store().blobs().state_output_names(version.digest).await?)
+    }
+
     pub(crate) fn state_version_resource(
         &self,
         version: &StateVersion,
-        outputs: Option<&[StateOutput]>,
+        outputs: Option<&[String]>,
     ) -> wire::StateVersion {
         // clients send their token there
         let download_url = self.api.url(&format!("/api/v2/state-versions/{}/download", version.id));
-        state_version::resource(version, outputs, &download_url)
+        let json_download_url = version
+            .json
+            .map(|_| self.api.url(&format!("/api/v2/state-versions/{}/json-download", version.id)));
+        state_version::resource(version, outputs, &download_url, json_download_url)
+    }
+
+    pub(crate) fn state_upload_resource(&self, upload: &StateUpload) -> wire::StateVersion {
+        let (state, json) = (self.api.state_upload_url(upload.id), self.api.state_json_upload_url(upload.id));
+        state_version::announced(upload, state, json)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Connections: how many there may be, how long each may be silent, and how they end.
 //!
-//! Nobody needs a token to open a connection, so nobody may keep one for nothing, and connections together may not
-//! take the descriptors that the daemon needs for itself.
+//! Nobody needs a token to open a connection, so nobody may keep one for nothing, no address may have them all, and
+//! connections together may not take the descriptors that the daemon needs for itself.
 
+use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -13,8 +15,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use rustix::net::sockopt;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower_http::timeout::RequestBodyTimeoutLayer;
 
@@ -22,7 +26,7 @@ use crate::{ApiState, router};
 
 /// How long requests that are under way may take after the shutdown has begun.
 const DRAIN: Duration = Duration::from_secs(10);
-/// Pause after an accept that failed, for want of descriptors mostly.
+/// Pause after an accept that failed, for want of descriptors mostly; and patience with who is turned away.
 const BREATH: Duration = Duration::from_millis(500);
 /// When a connection whose other end is silent is asked whether it is still there, and how often.
 const KEEP_ALIVE: (Duration, Duration, u32) = (Duration::from_secs(60), Duration::from_secs(15), 4);
@@ -38,20 +42,103 @@ struct Silence {
     head: Duration,
     /// Between two parts of a body.
     body: Duration,
+    /// While we have something to say and they take nothing.
+    write: Duration,
 }
 
 const SILENCE: Silence = Silence {
     before_first: Duration::from_secs(20),
     head: Duration::from_secs(120),
     body: Duration::from_secs(30),
+    write: Duration::from_secs(120),
 };
+
+/// What is kept of a connection in either direction: also the longest head that is read.
+const BUFFER: usize = 64 * 1024;
 
 /// Serves until the state's shutdown is cancelled: then streams end, other requests get ten seconds, and
 /// this returns.
 pub async fn serve(listener: TcpListener, state: ApiState) {
     let most = most_connections(rustix::process::getrlimit(rustix::process::Resource::Nofile).current);
     let shutdown = state.shutdown().clone();
+    let most = Most { of_all: most, of_one: state.engine().config().server.max_connections_per_address };
     serve_within(listener, router(state), shutdown, most, SILENCE).await;
+}
+
+/// How many connections there may be.
+#[derive(Debug, Clone, Copy)]
+struct Most {
+    of_all: usize,
+    /// From one address.
+    of_one: usize,
+}
+
+/// How many connections each address has.
+#[derive(Clone, Default)]
+struct Addresses(Arc<Mutex<HashMap<IpAddr, usize>>>);
+
+/// A connection, as long as it is counted.
+struct Counted {
+    addresses: Addresses,
+    address: IpAddr,
+}
+
+impl Addresses {
+    /// Counts a connection; `None` if the address has as many as it may.
+    fn count(&self, address: IpAddr, most: usize) -> Option<Counted> {
+        let address = whose(address);
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(address).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Counted { addresses: self.clone(), address })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut counts = self.addresses.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// Who that is: one host has all addresses of a network of IPv6.
+fn whose(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
+
+/// How many of those who are turned away are told why at once. The others find the connection closed.
+const TOLD: usize = 32;
+
+/// Says why there is no place, and waits a little for the other end to hear of it.
+async fn turn_away(mut stream: TcpStream, patience: Duration) {
+    const WORDS: &str =
+        "this address has too many connections: close some, or raise max_connections_per_address\n";
+    let length = WORDS.len();
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-type: text/plain\r\n\
+         content-length: {length}\r\n\r\n{WORDS}"
+    );
+    let told = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await?;
+        // what it has sent has to be read, or the answer is lost with it
+        let mut rest = [0; 1024];
+        while stream.read(&mut rest).await? > 0 {}
+        io::Result::Ok(())
+    };
+    // it is gone, or takes its time
+    let _ = tokio::time::timeout(patience, told).await;
 }
 
 /// How many connections leave the daemon enough descriptors, if it may have `descriptors` (`None`: any number).
@@ -68,22 +155,34 @@ async fn serve_within(
     listener: TcpListener,
     router: Router,
     shutdown: CancellationToken,
-    most: usize,
+    most: Most,
     silence: Silence,
 ) {
     let service = TowerToHyperService::new(router.layer(RequestBodyTimeoutLayer::new(silence.body)));
-    let slots = Arc::new(Semaphore::new(most));
+    let slots = Arc::new(Semaphore::new(most.of_all));
+    let addresses = Addresses::default();
+    let told = Arc::new(Semaphore::new(TOLD));
     let graceful = GracefulShutdown::new();
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(silence.head);
+    http.timer(TokioTimer::new()).header_read_timeout(silence.head).max_buf_size(BUFFER);
     let accepting = async {
         loop {
-            let slot = slot(&slots, most).await;
-            let stream = accept(&listener).await;
+            let slot = slot(&slots, most.of_all).await;
+            let (stream, address) = accept(&listener).await;
+            let Some(counted) = addresses.count(address.ip(), most.of_one) else {
+                tracing::debug!(%address, "an address has as many connections as it may");
+                if let Ok(place) = told.clone().try_acquire_owned() {
+                    tokio::spawn(async move {
+                        let _held = (slot, place);
+                        turn_away(stream, BREATH).await;
+                    });
+                }
+                continue;
+            };
             let (service, http, watcher) = (service.clone(), http.clone(), graceful.watcher());
             let shutdown = shutdown.clone();
             tokio::spawn(async move {
-                let _slot: Option<OwnedSemaphorePermit> = slot;
+                let _held: (Option<OwnedSemaphorePermit>, Counted) = (slot, counted);
                 let first = tokio::time::timeout(silence.before_first, prepared(&stream));
                 // clients open connections in advance: one that has asked for nothing has nothing to end
                 let speaks = tokio::select! {
@@ -92,7 +191,7 @@ async fn serve_within(
                     () = shutdown.cancelled() => false,
                 };
                 if speaks {
-                    connection(stream, &http, service, watcher).await;
+                    connection(stream, &http, service, watcher, silence.write).await;
                 }
             });
         }
@@ -119,10 +218,10 @@ async fn slot(slots: &Arc<Semaphore>, most: usize) -> Option<OwnedSemaphorePermi
     slots.clone().acquire_owned().await.ok()
 }
 
-async fn accept(listener: &TcpListener) -> TcpStream {
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok(accepted) => return accepted,
             // the other end has gone already
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
@@ -142,12 +241,19 @@ async fn prepared(stream: &TcpStream) -> io::Result<usize> {
     stream.peek(&mut [0]).await
 }
 
-async fn connection<S>(stream: TcpStream, http: &http1::Builder, service: S, watcher: Watcher)
-where
+async fn connection<S>(
+    stream: TcpStream,
+    http: &http1::Builder,
+    service: S,
+    watcher: Watcher,
+    write: Duration,
+) where
     S: hyper::service::HttpService<hyper::body::Incoming, ResBody = axum::body::Body>,
     S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let served = http.serve_connection(TokioIo::new(stream), service);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(write));
+    let served = http.serve_connection(TokioIo::new(Box::pin(stream)), service);
     if let Err(error) = watcher.watch(served).await {
         tracing::debug!(%error, "a connection broke");
     }
@@ -166,13 +272,9 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::SocketAddr;
-
+    use super::*;
     use axum::body::Bytes;
     use axum::routing::{get, post};
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-    use super::*;
 
     const SHORT: Duration = Duration::from_millis(200);
     const LONG: Duration = Duration::from_secs(60);
@@ -183,12 +285,17 @@ mod tests {
         task: tokio::task::JoinHandle<()>,
     }
 
-    async fn served(most: usize, silence: Silence) -> Served {
+    async fn served(of_all: usize, silence: Silence) -> Served {
+        served_with(Most { of_all, of_one: 100 }, silence).await
+    }
+
+    async fn served_with(most: Most, silence: Silence) -> Served {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = Router::new()
             .route("/", get(async || "hello"))
             .route("/slow", get(async || tokio::time::sleep(3 * SHORT).await))
+            .route("/large", get(async || vec![0_u8; 64 << 20]))
             .route("/body", post(async |body: Bytes| body.len().to_string()));
         let shutdown = CancellationToken::new();
         let task = tokio::spawn(serve_within(listener, router, shutdown.clone(), most, silence));
@@ -215,7 +322,7 @@ mod tests {
     }
 
     fn silence() -> Silence {
-        Silence { before_first: LONG, head: LONG, body: LONG }
+        Silence { before_first: LONG, head: LONG, body: LONG, write: LONG }
     }
 
     #[tokio::test]
@@ -241,6 +348,52 @@ mod tests {
         let served = served(8, Silence { body: SHORT, ..silence() }).await;
         let answer = served.answer("POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf").await;
         assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_not_read_is_not_held_for_ever() {
+        let served = served(1, Silence { write: SHORT, ..silence() }).await;
+        let mut deaf = served.connect().await;
+        deaf.write_all(b"GET /large HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        // its place is free again, though it is still there
+        let answer = served.answer("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        assert!(answer.ends_with("hello"), "{answer}");
+        drop(deaf);
+    }
+
+    #[tokio::test]
+    async fn a_head_without_end_is_refused() {
+        let served = served(8, silence()).await;
+        let answer =
+            served.answer(&format!("GET / HTTP/1.1\r\nhost: x\r\na: {}", "a".repeat(2 * BUFFER))).await;
+        assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn no_address_has_all_connections_and_one_that_ends_makes_place() {
+        let served = served_with(Most { of_all: 8, of_one: 2 }, silence()).await;
+        let request = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        let first = served.connect().await;
+        let second = served.connect().await;
+        let refused = served.answer(request).await;
+        assert!(
+            refused.starts_with("HTTP/1.1 503") && refused.contains("max_connections_per_address"),
+            "{refused}"
+        );
+        drop(first);
+        while !served.answer(request).await.ends_with("hello") {
+            tokio::task::yield_now().await;
+        }
+        drop(second);
+    }
+
+    #[test]
+    fn hosts_are_told_apart_by_what_they_can_not_choose() {
+        let whose = |address: &str| whose(address.parse().unwrap()).to_string();
+        assert_eq!(whose("::ffff:10.0.0.1"), whose("10.0.0.1"));
+        assert_eq!(whose("2001:db8:1:2:3:4:5:6"), whose("2001:db8:1:2::1"));
+        assert_ne!(whose("2001:db8:1:2::1"), whose("2001:db8:1:3::1"));
+        assert_ne!(whose("10.0.0.1"), whose("10.0.0.2"));
     }
 
     #[tokio::test]

@@ -228,7 +228,6 @@ async fn what_the_daemon_does_not_do_is_refused_in_words() {
     let refused = server.post("operator", &format!("{path}/configuration-versions"), "{}").await.ok(422);
     let detail = refused["errors"][0]["detail"].as_str().unwrap();
     assert!(detail.starts_with("uploading configurations is not supported yet"), "{detail}");
-    server.post("admin", &format!("{path}/state-versions"), "{}").await.ok(422);
     server.post("owner", "/api/v2/organizations/acme/workspaces", "{}").await.ok(422);
     server.send(request(Method::PATCH, "owner", &path, Some("{}".into()))).await.ok(422);
     server.send(request(Method::DELETE, "owner", &path, None)).await.ok(422);

@@ -110,6 +110,7 @@ async fn states_are_read_with_their_outputs_and_without_what_is_sensitive() {
         size: state.len() as u64,
         created_at: Timestamp::now(),
         created_by: "operator".into(),
+        json: None,
     };
     let version = seeding.store.add_state_version(new).await.unwrap();
     let server = seeding.start().await;

@@ -51,9 +51,17 @@ pub enum ClientError {
     /// 409: not possible in the state that it is in. Nothing was changed.
     #[error("{0}")]
     Conflict(Problems),
-    /// 400, 413, 415, 422: the request is not right.
+    /// 400, 408, 413, 415, 422: the request is not right.
     #[error("{0}")]
     Invalid(Problems),
+    /// A file of this machine can't be read.
+    #[error("can't read {}: {why}", path.display())]
+    File {
+        /// Which.
+        path: std::path::PathBuf,
+        /// In the words of the operating system.
+        why: String,
+    },
     /// No answer.
     #[error("can't reach the daemon at {address}: {why}")]
     Unreachable {
@@ -110,6 +118,7 @@ impl ClientError {
             | Self::NotFound(_)
             | Self::Conflict(_)
             | Self::Invalid(_)
+            | Self::File { .. }
             | Self::BadToken => None,
         }
     }

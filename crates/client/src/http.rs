@@ -1,7 +1,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +15,8 @@ use crate::page::Page;
 const MEDIA_TYPE: &str = "application/vnd.api+json";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Of something that may be large.
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// How long a stream does without an answer before it gives up: longer than the restart of a daemon takes.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -157,9 +159,29 @@ impl Client {
         self.send(self.posting(&url, body).timeout(REQUEST_TIMEOUT), &url).await.map(drop)
     }
 
-    /// The answer's bytes as they are.
+    /// The answer's bytes as they are. There may be many.
     pub(crate) async fn bytes(&self, url: Url, query: &Query<'_>) -> Result<Vec<u8>, ClientError> {
-        self.whole(self.request(Method::GET, &url).query(query), &url).await
+        let request = self.request(Method::GET, &url).query(query).timeout(TRANSFER_TIMEOUT);
+        let response = self.send(request, &url).await?;
+        response.bytes().await.map(Into::into).map_err(|error| self.unreachable(&error))
+    }
+
+    /// Sends a file to an address that carries its own permission.
+    pub(crate) async fn put_file(
+        &self,
+        url: Url,
+        file: tokio::fs::File,
+        length: u64,
+    ) -> Result<(), ClientError> {
+        let request = self.http.put(url.clone()).header(CONTENT_TYPE, "application/octet-stream");
+        let request = request.header(CONTENT_LENGTH, length).body(file).timeout(TRANSFER_TIMEOUT);
+        self.send(request, &url).await.map(drop)
+    }
+
+    /// An address that the daemon gave.
+    pub(crate) fn given(&self, address: &str, from: &Url) -> Result<Url, ClientError> {
+        let url = Url::options().base_url(Some(&self.base)).parse(address);
+        url.map_err(|error| unexpected(from, format_args!("the address {address:?}: {error}")))
     }
 
     async fn one<T: FromDocument>(&self, request: RequestBuilder, url: &Url) -> Result<T, ClientError> {
@@ -194,6 +216,7 @@ impl Client {
             StatusCode::NOT_FOUND => ClientError::NotFound(problems),
             StatusCode::CONFLICT => ClientError::Conflict(problems),
             StatusCode::BAD_REQUEST
+            | StatusCode::REQUEST_TIMEOUT
             | StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::UNSUPPORTED_MEDIA_TYPE
             | StatusCode::UNPROCESSABLE_ENTITY => ClientError::Invalid(problems),

@@ -47,7 +47,11 @@ impl<'a> Fields<'a> {
                 context.report(Issue::error(Code::WrongForm, span, message).help(help));
                 fields.attempted.push(block.name);
             } else {
-                if schema.names().any(|known| known.starts_with("sensitive_")) {
+                let may_be_secret = |known: &str| {
+                    known.starts_with("sensitive_")
+                        || known == "encryption_key" && (name.contains("crypt") || name.contains("key"))
+                };
+                if schema.names().any(may_be_secret) {
                     // it may be such a one, misspelt
                     context.hide(&attribute.value.span);
                 }

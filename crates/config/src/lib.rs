@@ -26,6 +26,14 @@
 //! | | `max_concurrent_policy_checks` | 1 to 1000 | `4` |
 //! | | `plan_time_limit` | duration | `"2h"` |
 //! | | `apply_time_limit` | duration | `"24h"` |
+//! | | `fetch_time_limit` | duration | `"10m"` |
+//! | | `upload_time_limit` | duration | `"1h"` |
+//! | | `max_configuration_size` | size | `"512 MiB"` |
+//! | | `max_configuration_files` | 1 to 10,000,000 | `50000` |
+//! | | `max_state_size` | size | `"1 GiB"` |
+//! | | `max_connections_per_address` | 1 to 100,000 | `512` |
+//! | | `encryption_key` | key, from `env(…)` or `file(…)` | none |
+//! | | `previous_encryption_keys` | list of such | `[]` |
 //! | | `isolation` | `"on"`, `"required"` or `"off"` | `"on"` |
 //! | | `writable_paths` | list of paths that the code of runs may write to | none |
 //! | | `terraform` | name or path of a binary | `"terraform"` |
@@ -53,7 +61,7 @@
 //! | | `path` | short for the workspace's `working_directory` | |
 //! | `source "directory"` | `path` | path | required |
 //!
-//! Durations are written `"90s"`, `"2m"`, `"1h30m"`. The team [`OWNERS`] may do everything; a file in which nobody is
+//! Durations are written `"90s"`, `"2m"`, `"1h30m"`, sizes `"64 MiB"`, `"2 GiB"`. The team [`OWNERS`] may do everything; a file in which nobody is
 //! in it gets a warning.
 //!
 //! Refused in `environment`, since they would change what a plan means or break its isolation: `TF_CLI_ARGS*`,

@@ -8,6 +8,8 @@ use lifecycle::{AccessLevel, OrganizationRights, WorkspaceRights};
 use url::Url;
 
 use crate::index::Index;
+use seal::Keyring;
+
 use crate::sensitive::Sensitive;
 use crate::source::DefinedAt;
 use crate::values::{HttpHost, Pattern, TokenDigest};
@@ -66,6 +68,20 @@ pub struct ServerConfig {
     pub plan_time_limit: Duration,
     /// How long `terraform apply` may take.
     pub apply_time_limit: Duration,
+    /// How long the fetching of a configuration may take.
+    pub fetch_time_limit: Duration,
+    /// How long an upload may take.
+    pub upload_time_limit: Duration,
+    /// The most bytes of a configuration, unpacked.
+    pub max_configuration_size: u64,
+    /// The most files and directories of a configuration.
+    pub max_configuration_files: u64,
+    /// The most bytes of a state that is uploaded. What an apply leaves is kept, whatever its size.
+    pub max_state_size: u64,
+    /// How many connections there may be from one address.
+    pub max_connections_per_address: usize,
+    /// What is kept is encrypted with the first of these, if there is one, and read with any.
+    pub encryption: Keyring,
     /// Whether the code of runs is kept from what is not theirs.
     pub isolation: IsolationMode,
     /// What the code of runs may write to, beside its own.

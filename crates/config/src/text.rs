@@ -138,6 +138,39 @@ impl FromText for Duration {
     }
 }
 
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+impl FromText for Size {
+    fn from_text(text: &str, _: &Path) -> Result<Self, Fault> {
+        const UNITS: [(&str, u32); 4] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
+        let fault = |what: &str| Fault::new(what, "write it as \"64 MiB\" or \"2 GiB\"");
+        let (number, shift) = UNITS
+            .into_iter()
+            .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)))
+            .ok_or_else(|| fault("not a size"))?;
+        let number: u64 = number.trim_end().parse().map_err(|_| fault("not a size"))?;
+        match number.checked_mul(1 << shift) {
+            Some(0) => Err(fault("nothing would fit")),
+            Some(bytes) if bytes <= 1 << 50 => Ok(Self(bytes)),
+            _ => Err(fault("too large")),
+        }
+    }
+}
+
+/// Never repeated in a message: see the section that reads it.
+impl FromText for seal::Key {
+    fn from_text(text: &str, _: &Path) -> Result<Self, Fault> {
+        Self::parse(text).map_err(|_| {
+            Fault::new(
+                "not a key",
+                "a key is 32 bytes in base64: `signalbox encryption key` prints a new one",
+            )
+        })
+    }
+}
+
 /// A path, made absolute.
 #[derive(Debug)]
 pub(crate) struct LocalPath(pub(crate) PathBuf);

@@ -317,11 +317,15 @@ fn the_shipped_file_loads_as_it_is_and_with_all_of_its_settings_on() {
     host.env.insert("AWS_SECRET_ACCESS_KEY".into(), "x".into());
     host.env.insert("API_TOKEN".into(), "x".into());
     host.files.insert("/etc/signalbox/api-key".into(), b"x\n".to_vec());
+    let key = || seal::Key::generate().unwrap();
+    host.env.insert("OLD_KEY".into(), key().into());
+    host.files.insert("/etc/signalbox/encryption.key".into(), format!("{}\n", key()).into_bytes());
     let loaded = Config::parse(&all, Path::new("/etc/signalbox/signalbox.hcl"), &host);
     let loaded = loaded.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
     let config = loaded.config;
     let workspace = &config.workspaces["network-prod"];
+    assert_eq!(config.server.encryption.ids().count(), 2);
     assert!(config.server.public_url.is_some() && config.policy_sets.contains_key("baseline"));
     assert!(workspace.sensitive_variables.contains_key("api_key"));
     assert!(workspace.sensitive_environment.contains_key("AWS_SECRET_ACCESS_KEY"));

@@ -142,7 +142,7 @@ impl Engine {
     async fn create_run(&self, new: NewRun, settings: Settings) -> Result<Run, store::Error> {
         let run_dir = RunDir::new(&self.context.data_dir, new.id);
         // there before the run is, since its turn may come at once
-        settings::write(run_dir.clone(), settings).await?;
+        settings::write(self.context.store.blobs(), run_dir.clone(), settings).await?;
         let (durable, run) =
             tokio::join!(settings::make_durable(run_dir.clone()), self.context.store.create_run(new));
         if run.is_err() {

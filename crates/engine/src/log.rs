@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 
 use files::Found;
 use lifecycle::Stage;
-use store::{Digest, Run};
+use store::{Blob, Digest, Run};
 
 use crate::RunDir;
 use crate::context::Context;
@@ -17,14 +17,38 @@ use crate::run_files::StageError;
 /// An open log. Values of sensitive variables are starred out of what is read, byte for byte.
 #[derive(Debug)]
 pub struct Log {
-    file: File,
+    bytes: Bytes,
     mask: Option<Mask>,
+}
+
+/// Where the bytes of a log are.
+#[derive(Debug)]
+enum Bytes {
+    /// In a file that may grow.
+    Growing(File),
+    Kept(Blob),
+}
+
+impl Bytes {
+    fn len(&self) -> io::Result<u64> {
+        match self {
+            Self::Growing(file) => Ok(file.metadata()?.len()),
+            Self::Kept(blob) => Ok(blob.len()),
+        }
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        match self {
+            Self::Growing(file) => file.read_exact_at(buffer, offset),
+            Self::Kept(blob) => blob.read_exact_at(buffer, offset),
+        }
+    }
 }
 
 /// A log that hides nothing.
 impl From<File> for Log {
     fn from(file: File) -> Self {
-        Self { file, mask: None }
+        Self { bytes: Bytes::Growing(file), mask: None }
     }
 }
 
@@ -35,10 +59,10 @@ impl Log {
     /// # Errors
     /// When the file can't be read.
     pub fn len(&self, over: bool) -> io::Result<u64> {
-        let length = self.file.metadata()?.len();
+        let length = self.bytes.len()?;
         let Some(mask) = self.mask.as_ref().filter(|_| !over) else { return Ok(length) };
         let from = length.saturating_sub(mask.margin() as u64);
-        let held = mask.unfinished(&self.bytes(from, length)?);
+        let held = mask.unfinished(&self.part(from, length)?);
         Ok(length - held as u64)
     }
 
@@ -47,25 +71,25 @@ impl Log {
     /// # Errors
     /// When the file can't be read.
     pub fn read(&self, offset: u64, limit: u64) -> io::Result<Vec<u8>> {
-        let length = self.file.metadata()?.len();
+        let length = self.bytes.len()?;
         let end = offset.saturating_add(limit).min(length);
         if offset >= end {
             return Ok(Vec::new());
         }
-        let Some(mask) = &self.mask else { return self.bytes(offset, end) };
+        let Some(mask) = &self.mask else { return self.part(offset, end) };
         // what reaches in from either side has to be seen as a whole
         let margin = mask.margin() as u64;
         let from = offset.saturating_sub(margin);
-        let mut bytes = self.bytes(from, end.saturating_add(margin).min(length))?;
+        let mut bytes = self.part(from, end.saturating_add(margin).min(length))?;
         mask.apply(&mut bytes);
         let place = |at: u64| usize::try_from(at - from).map_err(io::Error::other);
         bytes.truncate(place(end)?);
         Ok(bytes.split_off(place(offset)?))
     }
 
-    fn bytes(&self, from: u64, to: u64) -> io::Result<Vec<u8>> {
+    fn part(&self, from: u64, to: u64) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(to - from).map_err(io::Error::other)?];
-        self.file.read_exact_at(&mut bytes, from)?;
+        self.bytes.read_exact_at(&mut bytes, from)?;
         Ok(bytes)
     }
 }
@@ -78,14 +102,14 @@ pub(crate) async fn mask(context: &Context, run: &Run) -> Result<Option<Mask>, s
 
 /// What [`Engine::open_log`](crate::Engine::open_log) gives.
 pub(crate) async fn open(context: &Context, run: &Run, stage: Stage) -> Result<Option<Log>, store::Error> {
-    let Some(file) = open_log_file(context, run, stage).await? else { return Ok(None) };
-    Ok(Some(Log { file, mask: mask(context, run).await? }))
+    let Some(bytes) = open_bytes(context, run, stage).await? else { return Ok(None) };
+    Ok(Some(Log { bytes, mask: mask(context, run).await? }))
 }
 
-async fn open_log_file(context: &Context, run: &Run, stage: Stage) -> Result<Option<File>, store::Error> {
+async fn open_bytes(context: &Context, run: &Run, stage: Stage) -> Result<Option<Bytes>, store::Error> {
     let Context { store, data_dir, .. } = context;
     let blob = async |run: &Run| match run.logs.get(&stage) {
-        Some(digest) => Ok(Some(store.blobs().open(*digest).await?.into_std().await)),
+        Some(digest) => Ok(Some(Bytes::Kept(store.blobs().open(*digest).await?))),
         None => Ok(None),
     };
     if let Some(log) = blob(run).await? {
@@ -93,7 +117,7 @@ async fn open_log_file(context: &Context, run: &Run, stage: Stage) -> Result<Opt
     }
     let path = RunDir::new(data_dir, run.id).log(stage);
     match open_file(&path).await {
-        Ok(Found::File(log)) => Ok(Some(log)),
+        Ok(Found::File(log)) => Ok(Some(Bytes::Growing(log))),
         // its name may have gone since the record was read
         Ok(Found::Nothing) => blob(&store.run(run.id).await?).await,
         Ok(Found::Other(_)) => Ok(None),

@@ -88,6 +88,11 @@ impl RunDir {
         self.root.join("taken.json")
     }
 
+    /// Copies in clear of what is sealed where it is kept, for the processes of the run.
+    pub(crate) fn copies(&self) -> PathBuf {
+        self.root.join("in-clear")
+    }
+
     /// The configuration as it was taken.
     pub fn archive(&self) -> PathBuf {
         self.root.join("configuration.tar.gz")
@@ -171,7 +176,8 @@ impl RunDir {
     /// # Errors
     /// When something is there that can't be removed: the first of it, by its path. Calling again is safe.
     pub fn clean_up(&self, logs: &BTreeSet<Stage>) -> io::Result<()> {
-        let secrets = [self.settings(), self.stage_settings(), self.variables(), self.take_request()];
+        let secrets =
+            [self.settings(), self.stage_settings(), self.variables(), self.take_request(), self.copies()];
         let mut done = Ok(());
         for path in secrets {
             done = done.and(remove(&path));
@@ -219,6 +225,26 @@ impl RunDir {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The files of runs in this data directory that the daemon seals where it keeps its blobs sealed.
+///
+/// # Errors
+/// When the directory of runs can't be read.
+pub fn sealed_files(data_dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let runs = match std::fs::read_dir(data_dir.join("runs")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        runs => runs?,
+    };
+    let mut files = Vec::new();
+    for run in runs {
+        let name = run?.file_name();
+        if let Some(id) = name.to_str().and_then(|name| name.parse().ok()) {
+            let run = RunDir::new(data_dir, id);
+            files.extend([run.settings(), run.stage_settings()].into_iter().filter(|file| file.exists()));
+        }
+    }
+    Ok(files)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -8,6 +8,7 @@ use std::path::Path;
 use files::{Found, Replacement};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use store::Blobs;
 
 /// Why a stage could not be prepared or concluded.
 #[derive(Debug, thiserror::Error)]
@@ -47,13 +48,21 @@ pub(crate) fn write_private(path: &Path, content: &impl Serialize) -> Result<(),
     try_write_private(path, content).map_err(|error| StageError::file("write", path, &error))
 }
 
-/// [`write_private`] for who has other words for its failure.
-pub(crate) fn try_write_private(path: &Path, content: &impl Serialize) -> io::Result<()> {
+fn try_write_private(path: &Path, content: &impl Serialize) -> io::Result<()> {
+    replace(path, &serde_json::to_vec_pretty(content)?)
+}
+
+/// The same of what nobody but the daemon reads: sealed where blobs are.
+pub(crate) fn write_sealed(blobs: &Blobs, path: &Path, content: &impl Serialize) -> io::Result<()> {
+    replace(path, &blobs.seal(serde_json::to_vec_pretty(content)?)?)
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     }
     let mut new = Replacement::begin(path)?;
-    new.file().write_all(&serde_json::to_vec_pretty(content)?)?;
+    new.file().write_all(bytes)?;
     new.commit()
 }
 
@@ -79,10 +88,23 @@ pub(crate) fn open_needed(path: &Path) -> Result<File, StageError> {
 
 /// Reads a file that an earlier stage wrote.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StageError> {
+    read_bytes(path)?.map(|bytes| parsed(path, &bytes)).transpose()
+}
+
+/// Reads what [`write_sealed`] wrote.
+pub(crate) fn read_sealed<T: DeserializeOwned>(blobs: &Blobs, path: &Path) -> Result<Option<T>, StageError> {
+    let Some(bytes) = read_bytes(path)? else { return Ok(None) };
+    parsed(path, &blobs.unseal(bytes, path)?).map(Some)
+}
+
+fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, StageError> {
     let Some(mut file) = open_own(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| StageError::file("read", path, &error))?;
-    serde_json::from_slice(&bytes)
-        .map(Some)
+    Ok(Some(bytes))
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, StageError> {
+    serde_json::from_slice(bytes)
         .map_err(|error| StageError::Impossible(format!("{} is damaged: {error}", path.display())))
 }

@@ -9,11 +9,11 @@ use std::fs::File;
 
 use config::{Config, WorkspaceConfig};
 use lifecycle::id::WorkspaceId;
-use store::{Origin, Run, Settings, Source, Workspace};
+use store::{Blobs, Origin, Run, Settings, Source, Workspace};
 
 use crate::RunDir;
 use crate::context::Context;
-use crate::run_files::{StageError, read_json, try_write_private};
+use crate::run_files::{StageError, read_sealed, write_sealed};
 
 /// What of a workspace's settings everybody sees who may read the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,10 +68,11 @@ impl Context {
 }
 
 /// Writes down what a run is made with. [`make_durable`] has to follow.
-pub(crate) async fn write(run_dir: RunDir, settings: Settings) -> Result<(), store::Error> {
+pub(crate) async fn write(blobs: &Blobs, run_dir: RunDir, settings: Settings) -> Result<(), store::Error> {
+    let blobs = blobs.clone();
     blocking(move || {
         let path = run_dir.settings();
-        try_write_private(&path, &settings).map_err(|error| store::Error::file(path, &error))
+        write_sealed(&blobs, &path, &settings).map_err(|error| store::Error::file(path, &error))
     })
     .await
 }
@@ -108,15 +109,15 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 }
 
 /// What the run is made with; `None` when it is over, and if what ran there has removed it.
-pub(crate) fn of_run(run_dir: &RunDir) -> Result<Option<Settings>, StageError> {
-    read_json(&run_dir.settings())
+pub(crate) fn of_run(blobs: &Blobs, run_dir: &RunDir) -> Result<Option<Settings>, StageError> {
+    read_sealed(blobs, &run_dir.settings())
 }
 
 impl Context {
     /// What the run is made with, or else the settings of its workspace now.
     pub(crate) async fn settings_of_run(&self, run: &Run) -> Result<Option<Settings>, store::Error> {
         // damaged or gone: the workspace's are the best that is left
-        if let Ok(Some(settings)) = of_run(&RunDir::new(&self.data_dir, run.id)) {
+        if let Ok(Some(settings)) = of_run(self.store.blobs(), &RunDir::new(&self.data_dir, run.id)) {
             return Ok(Some(settings));
         }
         let workspace = self.store.workspace(run.workspace).await?;

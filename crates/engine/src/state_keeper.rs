@@ -14,8 +14,7 @@ use executor::Salvaged;
 use files::Found;
 use lifecycle::id::StateVersionId;
 use source::StateKept;
-use store::{AddStateError, NewStateVersion, Run, StateKeeper, StateMeta, StateVersion, Workspace};
-use tokio::io::AsyncReadExt as _;
+use store::{AddStateError, NewStateVersion, ReadStateError, Run, StateKeeper, StateVersion, Workspace};
 
 use crate::RunDir;
 use crate::context::Context;
@@ -67,9 +66,14 @@ impl Kept {
 }
 
 /// The file with the workspace's current state, if there is one.
-pub(crate) async fn current(context: &Context, workspace: &Workspace) -> Result<Option<PathBuf>, StageError> {
-    let version = context.store.current_state(workspace.id).await?;
-    Ok(version.map(|version| context.store.blobs().path(version.digest)))
+pub(crate) async fn current(
+    context: &Context,
+    workspace: &Workspace,
+    run_dir: &RunDir,
+) -> Result<Option<PathBuf>, StageError> {
+    let Some(version) = context.store.current_state(workspace.id).await? else { return Ok(None) };
+    let copy = run_dir.copies().join(REGULAR);
+    Ok(Some(context.store.blobs().in_clear(version.digest, copy).await?))
 }
 
 /// Remembers who keeps the workspace's state, for the next run and for who brings a state.
@@ -131,23 +135,28 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // the run is over when anybody reads these words
     let stays = RunDir::new(&context.data_dir, run.id).after_the_run(path);
-    let bytes = match read_regular(path).await {
-        Ok(Some(bytes)) => bytes,
-        Ok(None) => return Ok(Kept::Nothing),
-        Err(ReadError::NotRegular) => {
+    let file = match open_file(path).await {
+        Ok(Found::File(file)) => file,
+        Ok(Found::Nothing) => return Ok(Kept::Nothing),
+        Ok(Found::Other(_)) => {
             return Ok(Kept::Trouble(format!(
                 "{} is not a regular file, and was not taken",
                 stays.display()
             )));
         }
-        Err(ReadError::Io(error)) => return Err(StageError::file("read", path, &error)),
+        Err(error) => return Err(StageError::file("read", path, &error)),
     };
-    if bytes.is_empty() {
+    let blobs = context.store.blobs();
+    let blob = blobs.put_opened(file, path).await?;
+    if blob.size == 0 {
         // terraform creates the file before it has anything to write, and may be killed in between
         return Ok(Kept::Nothing);
     }
-    let meta = StateMeta::parse(&bytes);
-    let blob = context.store.blobs().put_bytes(bytes).await?;
+    let meta = match blobs.state_meta(blob.digest).await {
+        Ok(meta) => Ok(meta),
+        Err(ReadStateError::Invalid(invalid)) => Err(invalid),
+        Err(ReadStateError::Store(error)) => return Err(error.into()),
+    };
     if let Place::Elsewhere(place) = place {
         return Ok(Kept::Trouble(format!(
             "terraform could not write the state {place} and left it as {name}: it is kept as blob {}, and as {}; \
@@ -165,9 +174,17 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
         Some(by) if by == run.id => Kept::Version(version.id),
         _ => Kept::Unchanged,
     };
-    // it may be a version that is not the current one any more, or was not before this run
     if let Some(known) = context.store.state_version_with(run.workspace, blob.digest).await? {
-        return Ok(of(known));
+        let current = context.store.current_state(run.workspace).await?;
+        return Ok(match of(known) {
+            Kept::Unchanged if current.is_some_and(|current| current.digest != blob.digest) => {
+                Kept::Trouble(format!(
+                    "{name} is not the state that terraform was given, nor one that follows it, but one of before: what was \
+                     done since is in the current state alone; look what was changed, then unlock the workspace"
+                ))
+            }
+            found => found,
+        });
     }
     let new = NewStateVersion {
         id: StateVersionId::generate(),
@@ -178,6 +195,7 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
         size: blob.size,
         created_at: context.now(),
         created_by: run.created_by.clone(),
+        json: None,
     };
     match context.store.add_state_version(new).await {
         Ok(version) => Ok(of(version)),
@@ -189,21 +207,4 @@ async fn keep(context: &Context, run: &Run, path: &Path, place: Place<'_>) -> Re
             "{name} could not be recorded as a new state version: {error}; {kept_as}"
         ))),
     }
-}
-
-enum ReadError {
-    NotRegular,
-    Io(std::io::Error),
-}
-
-/// The content of a regular file; `None` if there is nothing.
-async fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
-    let file = match open_file(path).await.map_err(ReadError::Io)? {
-        Found::File(file) => file,
-        Found::Nothing => return Ok(None),
-        Found::Other(_) => return Err(ReadError::NotRegular),
-    };
-    let mut bytes = Vec::new();
-    tokio::fs::File::from_std(file).read_to_end(&mut bytes).await.map_err(ReadError::Io)?;
-    Ok(Some(bytes))
 }

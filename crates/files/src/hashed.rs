@@ -22,7 +22,13 @@ impl<W: Write> Hashed<W> {
     /// When that can't be written.
     pub fn finish(mut self) -> io::Result<([u8; 32], u64)> {
         self.inner.flush()?;
-        Ok((self.sha256.finalize().into(), self.size))
+        let (_, sha256, size) = self.into_parts();
+        Ok((sha256, size))
+    }
+
+    /// What was written to, with the SHA-256 of all bytes, and their number. Nothing is flushed.
+    pub fn into_parts(self) -> (W, [u8; 32], u64) {
+        (self.inner, self.sha256.finalize().into(), self.size)
     }
 }
 

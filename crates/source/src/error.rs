@@ -99,7 +99,7 @@ pub enum Error {
         advice: &'static str,
     },
     /// More bytes than the limit.
-    #[error("the configuration is larger than {} (reached at {}); {LEAVE_OUT}", text::bytes(*.limit), shown(.path))]
+    #[error("the configuration is larger than {} (reached at {}); {LEAVE_OUT}, or raise max_configuration_size", text::bytes(*.limit), shown(.path))]
     TooLarge {
         /// Bytes.
         limit: u64,
@@ -107,7 +107,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// More entries than the limit.
-    #[error("the configuration has more than {limit} files (reached at {}); {LEAVE_OUT}", shown(.path))]
+    #[error("the configuration has more than {limit} files (reached at {}); {LEAVE_OUT}, or raise max_configuration_files", shown(.path))]
     TooMany {
         /// Files, directories and links.
         limit: u64,

@@ -82,6 +82,18 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// Something is encrypted with a key that was not given.
+    #[error(
+        "{} is encrypted with key {key}, which is not among the keys of the configuration: add that key to \
+         previous_encryption_keys",
+        path.display()
+    )]
+    NoKey {
+        /// A file, or the data directory.
+        path: PathBuf,
+        /// Which.
+        key: seal::KeyId,
+    },
     /// The store was closed, or the work on this change broke off.
     #[error("the store is closed")]
     Closed,
@@ -130,7 +142,8 @@ impl Error {
             | Self::WorkspaceRemoved(_)
             | Self::Exists(_)
             | Self::Refused(_)
-            | Self::BlobDamaged { .. } => false,
+            | Self::BlobDamaged { .. }
+            | Self::NoKey { .. } => false,
         }
     }
 
@@ -149,6 +162,14 @@ impl Error {
 
     pub(crate) fn data_dir(path: &Path, reason: &std::io::Error) -> Self {
         Self::DataDir { path: path.to_owned(), reason: reason.into() }
+    }
+
+    pub(crate) fn sealed(path: &Path, error: seal::OpenError) -> Self {
+        match error {
+            seal::OpenError::UnknownKey(key) => Self::NoKey { path: path.to_owned(), key },
+            seal::OpenError::Damaged => Self::BlobDamaged { path: path.to_owned() },
+            seal::OpenError::Io(error) => Self::blob(path, &error),
+        }
     }
 
     pub(crate) fn blob(path: &Path, reason: &std::io::Error) -> Self {

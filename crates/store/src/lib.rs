@@ -5,7 +5,8 @@
 //! <data_dir>/            0700, one daemon at a time
 //!   lock                 held as long as the store is open; says by which process
 //!   signalbox.db         SQLite: the records
-//!   blobs/ab/abcdef…     0600, named by the SHA-256 of the content
+//!   keys                 the ids of the keys that files are sealed with
+//!   blobs/ab/abcdef…     0600, named by the SHA-256 of the content; `.sealed` behind it where it is encrypted
 //!   runs/, locks/, …     the engine's
 //! ```
 //!
@@ -25,6 +26,8 @@
 //!   and an index refuses a second holder.
 //! * A workspace's state only goes forward: rising serials, and one lineage unless a person forces another.
 //! * A blob that was acknowledged is there as a whole, and never changes.
+//! * With a key nothing that is kept in a file is written in clear, and a data directory whose keys are not all given is not
+//!   opened.
 //!
 //! When something fails, nothing is half done: a full disk, a busy database or a broken record is an
 //! [`Error`] in words, and the next write begins on a fresh connection. A write goes to its end even if
@@ -44,7 +47,7 @@ mod sync;
 mod transition;
 mod writer;
 
-pub use blobs::{BlobStore, Blobs, PutBlob};
+pub use blobs::{Blob, BlobSink, BlobStore, Blobs, PutBlob, Resealed, Scratch, reseal};
 pub use digest::{Digest, InvalidDigest};
 pub use error::{
     AddStateError, DatabaseFailure, Error, LockError, PushStateError, RecordError, StateConflict,
@@ -53,10 +56,10 @@ pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
     Lock, NamePattern, NewConfigurationVersion, NewRun, NewStateVersion, NewWorkspace, Operation, Origin,
     Page, PageRequest, PlanSummary, PolicyCheckRecord, PolicyCounts, Run, RunEvent, RunFilter, RunOptions,
-    RunUpdate, Settings, Slice, Source, StateKeeper, StateVersion, Visibility, Waiting, Workspace,
-    WorkspaceFilter, WorkspaceOrder,
+    RunUpdate, Settings, Slice, Source, StateKeeper, StateUpload, StateVersion, Visibility, Waiting,
+    Workspace, WorkspaceFilter, WorkspaceOrder,
 };
-pub use state_file::{InvalidState, StateMeta, StateOutput, state_outputs};
+pub use state_file::{InvalidState, ReadStateError, StateMeta, StateOutput, state_outputs};
 pub use store::{Change, Records, Store, Synced};
 
 /// File work, away from the threads that drive everything else.

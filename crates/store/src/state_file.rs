@@ -2,12 +2,15 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{Digest, StateConflict};
+use crate::{Digest, Error, StateConflict};
 
 /// The format that terraform writes since 0.12.
 const FORMAT: u64 = 4;
@@ -86,12 +89,35 @@ impl From<serde_json::Error> for InvalidState {
     }
 }
 
+/// Why a state file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadStateError {
+    /// It is not a whole state.
+    #[error(transparent)]
+    Invalid(#[from] InvalidState),
+    /// It can't be read.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
 impl StateMeta {
     /// Reads a state file.
     ///
     /// # Errors
     /// [`InvalidState`] for anything but a whole state of a known format.
     pub fn parse(bytes: &[u8]) -> Result<Self, InvalidState> {
+        Self::read(bytes, Path::new("bytes in memory")).map_err(|error| match error {
+            ReadStateError::Invalid(invalid) => invalid,
+            // bytes in memory can always be read
+            ReadStateError::Store(error) => InvalidState::Malformed(error.to_string()),
+        })
+    }
+
+    /// Reads a state file of any size, piece by piece. `path` is what words call it.
+    ///
+    /// # Errors
+    /// [`ReadStateError`].
+    pub fn read(file: impl Read, path: &Path) -> Result<Self, ReadStateError> {
         #[derive(Deserialize)]
         struct File {
             version: u64,
@@ -100,27 +126,51 @@ impl StateMeta {
             #[serde(default)]
             terraform_version: String,
         }
-        if bytes.trim_ascii().is_empty() {
-            return Err(InvalidState::Empty);
-        }
-        let file: File = serde_json::from_slice(bytes)?;
+        let file: File = from_reader(file, path)?;
         if file.version != FORMAT {
-            return Err(InvalidState::UnknownFormat(file.version));
+            return Err(InvalidState::UnknownFormat(file.version).into());
         }
         if file.lineage.is_empty() {
-            return Err(InvalidState::Malformed("it has no lineage".to_owned()));
+            return Err(InvalidState::Malformed("it has no lineage".to_owned()).into());
         }
         Ok(Self { serial: file.serial, lineage: file.lineage, terraform_version: file.terraform_version })
     }
 }
 
-/// The outputs of a state file, by name.
+/// Whether nothing but white space was read from what is wrapped.
+struct Blank<R> {
+    inner: R,
+    blank: bool,
+}
+
+impl<R: Read> Read for Blank<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.blank = self.blank && buffer[..read].trim_ascii().is_empty();
+        Ok(read)
+    }
+}
+
+/// JSON from a file of any size. What is not asked for passes by and stays nowhere.
+fn from_reader<T: DeserializeOwned>(file: impl Read, path: &Path) -> Result<T, ReadStateError> {
+    let mut file = Blank { inner: file, blank: true };
+    let parsed = serde_json::from_reader(BufReader::with_capacity(64 * 1024, &mut file));
+    parsed.map_err(|error: serde_json::Error| {
+        if error.is_io() {
+            return Error::blob(path, &error.into()).into();
+        }
+        if file.blank { InvalidState::Empty.into() } else { InvalidState::from(error).into() }
+    })
+}
+
+/// The outputs of a state file of any size, by name. `path` is what words call it.
 ///
 /// # Errors
-/// [`InvalidState`], as [`StateMeta::parse`].
-pub fn state_outputs(bytes: &[u8]) -> Result<Vec<StateOutput>, InvalidState> {
+/// [`ReadStateError`].
+pub fn state_outputs(file: impl Read, path: &Path) -> Result<Vec<StateOutput>, ReadStateError> {
     #[derive(Deserialize)]
     struct File {
+        version: u64,
         #[serde(default)]
         outputs: BTreeMap<String, Output>,
     }
@@ -132,8 +182,10 @@ pub fn state_outputs(bytes: &[u8]) -> Result<Vec<StateOutput>, InvalidState> {
         #[serde(default)]
         sensitive: bool,
     }
-    StateMeta::parse(bytes)?;
-    let file: File = serde_json::from_slice(bytes)?;
+    let file: File = from_reader(file, path)?;
+    if file.version != FORMAT {
+        return Err(InvalidState::UnknownFormat(file.version).into());
+    }
     let output = |(name, Output { value, detailed_type, sensitive })| StateOutput {
         name,
         detailed_type,
@@ -141,6 +193,20 @@ pub fn state_outputs(bytes: &[u8]) -> Result<Vec<StateOutput>, InvalidState> {
         sensitive,
     };
     Ok(file.outputs.into_iter().map(output).collect())
+}
+
+/// The names of the outputs of a state file of any size. `path` is what words call it.
+///
+/// # Errors
+/// [`ReadStateError`].
+pub(crate) fn state_output_names(file: impl Read, path: &Path) -> Result<Vec<String>, ReadStateError> {
+    #[derive(Deserialize)]
+    struct File {
+        #[serde(default)]
+        outputs: BTreeMap<String, IgnoredAny>,
+    }
+    let file: File = from_reader(file, path)?;
+    Ok(file.outputs.into_keys().collect())
 }
 
 /// What a state is to the current one.
@@ -167,6 +233,27 @@ pub(crate) fn forced_succession(
             Ok(Succession::Next)
         }
         other => other,
+    }
+}
+
+/// Whether a state of which no more is known than this may become the current one, as far as that decides.
+pub(crate) fn announced_succession(
+    current: &StateMeta,
+    lineage: Option<&str>,
+    serial: Option<u64>,
+    force: bool,
+) -> Result<(), StateConflict> {
+    if let Some(given) = lineage.filter(|given| !given.is_empty() && *given != current.lineage)
+        && !force
+    {
+        let (current, given) = (current.lineage.clone(), given.to_owned());
+        return Err(StateConflict::OtherLineage { current, given });
+    }
+    match serial {
+        Some(given) if given < current.serial => {
+            Err(StateConflict::OlderSerial { current: current.serial, given })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -241,9 +328,11 @@ mod tests {
 
     #[test]
     fn outputs_come_by_name_with_their_type_and_whether_they_are_sensitive() {
-        let outputs = state_outputs(file(7).to_string().as_bytes()).unwrap();
+        let outputs = state_outputs(file(7).to_string().as_bytes(), Path::new("state")).unwrap();
         let seen: Vec<_> = outputs.iter().map(|o| (o.name.as_str(), o.type_name(), o.sensitive)).collect();
         assert_eq!(seen, [("plain", "string", false), ("secret", "object", true)]);
+        let names = state_output_names(file(7).to_string().as_bytes(), Path::new("state")).unwrap();
+        assert_eq!(names, ["plain", "secret"]);
         assert_eq!(outputs[1].detailed_type, json!(["object", { "n": "number" }]));
     }
 
@@ -261,7 +350,9 @@ mod tests {
         for (value, kind) in table {
             let mut file = file(7);
             file["outputs"] = json!({ "o": { "value": "VALUE", "type": "dynamic" } });
-            let outputs = state_outputs(file.to_string().replace("\"VALUE\"", value).as_bytes()).unwrap();
+            let outputs =
+                state_outputs(file.to_string().replace("\"VALUE\"", value).as_bytes(), Path::new("state"))
+                    .unwrap();
             assert_eq!((outputs[0].value.get(), outputs[0].type_name()), (value, kind));
         }
     }

@@ -33,8 +33,11 @@ async fn a_missing_data_directory_is_made_for_this_user_alone() {
     store.create_workspace(NewWorkspace::named("network", now())).await.unwrap();
     let blob = store.blobs().put_bytes(*b"secret").await.unwrap();
     assert_eq!(mode(&data), 0o700);
-    assert_eq!(names(&data), ["blobs", "lock", "signalbox.db", "signalbox.db-shm", "signalbox.db-wal"]);
-    for file in ["lock", "signalbox.db", "signalbox.db-shm", "signalbox.db-wal"] {
+    assert_eq!(
+        names(&data),
+        ["blobs", "keys", "lock", "signalbox.db", "signalbox.db-shm", "signalbox.db-wal"]
+    );
+    for file in ["keys", "lock", "signalbox.db", "signalbox.db-shm", "signalbox.db-wal"] {
         assert_eq!(mode(&data.join(file)), 0o600, "{file}");
     }
     let path = store.blobs().path(blob.digest);
@@ -100,7 +103,7 @@ async fn everything_is_there_again_after_a_close_and_after_a_drop() {
     assert_eq!(other.create_workspace(NewWorkspace::named("storage", now())).await, Err(Error::Closed));
     assert_eq!(other.workspaces().await, Err(Error::Closed));
     // in order, so that nothing but the database itself is left
-    assert_eq!(names(dir.path()), ["blobs", "lock", "signalbox.db"]);
+    assert_eq!(names(dir.path()), ["blobs", "keys", "lock", "signalbox.db"]);
 
     let store = Store::open(dir.path()).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap(), std::slice::from_ref(&workspace));
@@ -135,9 +138,10 @@ async fn a_blob_is_found_by_its_content_and_put_once() {
     assert_eq!(blobs.read(digest).await.unwrap(), vec![7; 300_000]);
     assert_eq!(names(&dir.path().join("blobs/unfinished")), Vec::<String>::new());
 
-    let mut opened = blobs.open(digest).await.unwrap();
+    let opened = blobs.open(digest).await.unwrap();
     let mut content = Vec::new();
-    tokio::io::AsyncReadExt::read_to_end(&mut opened, &mut content).await.unwrap();
+    std::io::Read::read_to_end(&mut opened.reader(), &mut content).unwrap();
+    assert_eq!(opened.len(), 300_000);
     assert_eq!(Digest::of(&content), digest);
 
     let empty = blobs.put_bytes(Vec::new()).await.unwrap();

@@ -46,6 +46,7 @@ async fn take(store: &Store, file: &Path) -> Result<StateVersion, AddStateError>
         size: blob.size,
         created_at: now,
         created_by: "ada".into(),
+        json: None,
     };
     store.add_state_version(new).await
 }
@@ -65,7 +66,7 @@ async fn the_states_of_real_applies_follow_each_other_and_those_of_others_do_not
     let file = work.join("terraform.tfstate");
     let first = take(&store, &file).await.unwrap();
     assert!(first.meta.serial > 0 && !first.meta.terraform_version.is_empty());
-    let outputs = state_outputs(&fs::read(&file).unwrap()).unwrap();
+    let outputs = state_outputs(fs::File::open(&file).unwrap(), &file).unwrap();
     let value = |output: &store::StateOutput| -> serde_json::Value {
         serde_json::from_str(output.value.get()).unwrap()
     };

@@ -17,7 +17,7 @@ use crate::Text;
 pub type Links = BTreeMap<Text, String>;
 
 /// The attributes of one type of resource. They stand for the type: a run is a `Resource<RunAttributes>`.
-pub trait Attributes: Serialize + DeserializeOwned + JsonSchema {
+pub trait Attributes: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// The JSON:API type. Decoders of clients fail where it is another than they expect.
     const TYPE: &'static str;
     /// What a resource of the type is linked to.
@@ -25,7 +25,7 @@ pub trait Attributes: Serialize + DeserializeOwned + JsonSchema {
 }
 
 /// The relationships of one type of resource: a struct with a [`Relationship`] for each.
-pub trait Relationships: Serialize + DeserializeOwned + JsonSchema + Default {
+pub trait Relationships: Serialize + DeserializeOwned + JsonSchema + Default + Send + 'static {
     /// Whether there is none, so that the member is left out.
     const NONE: bool = false;
 }

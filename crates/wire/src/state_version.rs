@@ -37,21 +37,21 @@ pub struct StateVersionAttributes {
     pub size: u64,
     /// The version of the format: always 4.
     pub state_version: u64,
-    /// Always `finalized`: only whole states are kept.
+    /// `pending` as long as its bytes are waited for, then `finalized`.
     pub status: Text,
     /// The terraform that wrote it.
     pub terraform_version: String,
     /// Always false.
     pub intermediate: bool,
-    /// Always true.
+    /// Whether its outputs can be read: not while it is pending.
     pub resources_processed: bool,
-    /// Where the state's file is. Clients send their token there.
-    pub hosted_state_download_url: String,
-    /// Always `null`: a state comes with its version.
+    /// Where the state's file is, once it is there. Clients send their token there.
+    pub hosted_state_download_url: Option<String>,
+    /// Where the state's file is sent, with PUT and without a token, while it is pending.
     pub hosted_state_upload_url: Option<String>,
-    /// Always `null`.
+    /// Where the state's JSON is, if whoever brought the state brought that as well.
     pub hosted_json_state_download_url: Option<String>,
-    /// Always `null`.
+    /// Where the state's JSON may be sent, with PUT and without a token, while the state is pending.
     pub hosted_json_state_upload_url: Option<String>,
 }
 
@@ -90,9 +90,12 @@ pub struct StateOutputAttributes {
 /// A state that a person brings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NewStateVersion {
-    /// The state's file, in base64.
-    #[serde(default)]
+    /// The state's file, in base64; left out for one that is sent afterwards, to the address in the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// The MD5 of the state's file, in hexadecimal digits, which what is sent is held against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub md5: Option<String>,
     /// What the user believes its serial to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serial: Option<u64>,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 pub use daemon::{Daemon, command};
 pub use gate::Gate;
-pub use world::{Setup, World, auto_apply};
+pub use world::{Setup, World, auto_apply, token};
 
 /// How long anything may take. Generous: a test that fails waits for it, one that passes does not.
 pub const PATIENCE: Duration = Duration::from_secs(60);

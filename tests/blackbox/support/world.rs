@@ -227,7 +227,7 @@ fn workspace_block(workspace: &Workspace) -> String {
     )
 }
 
-fn token(user: &str) -> String {
+pub fn token(user: &str) -> String {
     format!("token-of-{user}")
 }
 
@@ -301,10 +301,10 @@ impl World {
     /// The binary as a command line of this user.
     pub fn cli(&self, user: &str) -> std::process::Command {
         let mut command = super::command(&self.home());
-        command
-            .env_remove("RUST_LOG")
-            .env("SIGNALBOX_ADDRESS", &self.daemon().address)
-            .env("SIGNALBOX_TOKEN", token(user));
+        command.env_remove("RUST_LOG").env("SIGNALBOX_TOKEN", token(user));
+        if let Some(daemon) = &self.daemon {
+            command.env("SIGNALBOX_ADDRESS", &daemon.address);
+        }
         command
     }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use lifecycle::id::StateVersionId;
 use serde_json::value::RawValue;
-use store::{Digest, StateOutput, StateVersion};
+use store::{Digest, StateOutput, StateUpload, StateVersion};
 use wire::{
     Identifier, Relationship, RunAttributes, StateOutputAttributes, StateVersionAttributes,
     StateVersionRelationships, WorkspaceAttributes,
@@ -65,11 +65,12 @@ impl FromStr for OutputId {
     }
 }
 
-/// The document of a state version. `outputs` where they were read.
+/// The document of a state version. `outputs` are the names of its outputs, where they were read.
 pub(crate) fn resource(
     version: &StateVersion,
-    outputs: Option<&[StateOutput]>,
+    outputs: Option<&[String]>,
     download_url: &str,
+    json_download_url: Option<String>,
 ) -> wire::StateVersion {
     let path = format!("/api/v2/state-versions/{}", version.id);
     let attributes = StateVersionAttributes {
@@ -82,14 +83,13 @@ pub(crate) fn resource(
         terraform_version: version.meta.terraform_version.clone(),
         intermediate: false,
         resources_processed: true,
-        hosted_state_download_url: download_url.to_owned(),
+        hosted_state_download_url: Some(download_url.to_owned()),
         hosted_state_upload_url: None,
-        hosted_json_state_download_url: None,
+        hosted_json_state_download_url: json_download_url,
         hosted_json_state_upload_url: None,
     };
-    let identifier = |output: &StateOutput| {
-        Identifier::of::<StateOutputAttributes>(OutputId::of(version.id, &output.name))
-    };
+    let identifier =
+        |output: &String| Identifier::of::<StateOutputAttributes>(OutputId::of(version.id, output));
     let outputs = outputs.map(|outputs| Relationship::many(outputs.iter().map(identifier).collect()));
     wire::StateVersion::new(version.id, attributes)
         .related(StateVersionRelationships {
@@ -100,6 +100,34 @@ pub(crate) fn resource(
         })
         .link("self", path)
         .link("download", download_url)
+}
+
+/// The document of a state that was announced: what is said of it, and where its bytes are sent.
+pub(crate) fn announced(upload: &StateUpload, state_url: String, json_url: String) -> wire::StateVersion {
+    let path = format!("/api/v2/state-versions/{}", upload.id);
+    let attributes = StateVersionAttributes {
+        created_at: upload.created_at,
+        serial: upload.serial.unwrap_or_default(),
+        lineage: upload.lineage.clone().unwrap_or_default(),
+        size: 0,
+        state_version: 4,
+        status: "pending".into(),
+        terraform_version: String::new(),
+        intermediate: false,
+        resources_processed: false,
+        hosted_state_download_url: None,
+        hosted_state_upload_url: Some(state_url),
+        hosted_json_state_download_url: None,
+        hosted_json_state_upload_url: Some(json_url),
+    };
+    wire::StateVersion::new(upload.id, attributes)
+        .related(StateVersionRelationships {
+            workspace: Relationship::one::<WorkspaceAttributes>(upload.workspace),
+            run: Relationship::optional(None),
+            created_by: Relationship::optional(Some(user::identifier(&upload.created_by))),
+            outputs: Relationship::default().and_related(format!("{path}/outputs")),
+        })
+        .link("self", path)
 }
 
 /// An output in a list: a sensitive value is `null`.
@@ -143,6 +171,7 @@ mod tests {
             size: 181,
             created_at: fixture::at(5),
             created_by: "operator".into(),
+            json: None,
         }
     }
 
@@ -158,7 +187,7 @@ mod tests {
     #[test]
     fn the_document_of_a_state_version() {
         let url = "https://signalbox.example/download";
-        fixture::snapshot("state_version", &resource(&version(), Some(&[output(true)]), url));
+        fixture::snapshot("state_version", &resource(&version(), Some(&["password".to_owned()]), url, None));
     }
 
     #[test]

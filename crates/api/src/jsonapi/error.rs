@@ -65,6 +65,12 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
+    /// The same, of an address for an upload.
+    pub(crate) fn upload_expired() -> Self {
+        let detail = "this address has expired: announce the state again, which gives a new one";
+        Self::new(StatusCode::NOT_FOUND, detail)
+    }
+
     /// 404: no such endpoint.
     pub(crate) fn no_such_endpoint() -> Self {
         Self::new(StatusCode::NOT_FOUND, "there is nothing at this address")
@@ -81,8 +87,22 @@ impl ApiError {
     }
 
     /// 413.
-    pub(crate) fn too_large(limit: usize) -> Self {
+    pub(crate) fn too_large(limit: u64) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"))
+    }
+
+    /// 408.
+    pub(crate) fn too_slow(limit: std::time::Duration) -> Self {
+        let detail = format!("the body did not come within {} seconds", limit.as_secs());
+        Self::new(StatusCode::REQUEST_TIMEOUT, detail)
+    }
+
+    /// 503: too much is asked for at once.
+    pub(crate) fn busy() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the daemon has too many large requests at once: try again in a while",
+        )
     }
 
     /// 415.
@@ -154,6 +174,18 @@ impl From<store::Error> for ApiError {
     }
 }
 
+impl From<store::ReadStateError> for ApiError {
+    fn from(error: store::ReadStateError) -> Self {
+        match error {
+            store::ReadStateError::Store(error) => error.into(),
+            store::ReadStateError::Invalid(invalid) => {
+                tracing::error!(error = %invalid, "a state that is kept can't be read");
+                Self::internal()
+            }
+        }
+    }
+}
+
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
@@ -163,6 +195,7 @@ impl From<Refusal> for ApiError {
             }
             Refusal::Illegal(illegal) => Self::conflict(illegal.to_string()),
             Refusal::Conflict(reason) => Self::conflict(reason),
+            Refusal::Invalid { pointer: "", detail } => Self::invalid(vec![Fault { detail, source: None }]),
             Refusal::Invalid { pointer, detail } => Self::invalid(vec![Fault::at(pointer, detail)]),
             Refusal::Failed(error) => error.into(),
         }
@@ -185,6 +218,7 @@ fn title(status: StatusCode) -> &'static str {
         StatusCode::UNAUTHORIZED => "unauthorized",
         StatusCode::NOT_FOUND => "not found",
         StatusCode::METHOD_NOT_ALLOWED => "method not allowed",
+        StatusCode::REQUEST_TIMEOUT => "request timeout",
         StatusCode::CONFLICT => "conflict",
         StatusCode::PAYLOAD_TOO_LARGE => "payload too large",
         StatusCode::UNSUPPORTED_MEDIA_TYPE => "unsupported media type",

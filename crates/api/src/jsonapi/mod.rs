@@ -17,8 +17,8 @@ pub(crate) use path::{Identity, identity};
 pub use query::Parameter;
 pub(crate) use query::{Include, Query, cut, pagination, uncounted};
 pub(crate) use raw_json::RawJson;
-pub use secret::LogKeyError;
-pub(crate) use secret::{LogKey, Secret};
+pub use secret::AddressKeyError;
+pub(crate) use secret::{AddressKey, Secret, Subject};
 
 /// The media type of every document.
 pub(crate) const MEDIA_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.api+json");

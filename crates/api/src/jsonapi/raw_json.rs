@@ -20,12 +20,12 @@ pub(crate) enum RawJson {
 }
 
 impl RawJson {
-    /// Reads a document.
+    /// Reads a value.
     ///
     /// # Errors
-    /// When it is not JSON, or nested without end.
-    pub(crate) fn read(json: &[u8]) -> serde_json::Result<Self> {
-        Self::of(serde_json::from_slice(json)?, 0)
+    /// When it is nested without end.
+    pub(crate) fn of_value(raw: &RawValue) -> serde_json::Result<Self> {
+        Self::of(raw, 0)
     }
 
     // each level is read again for the next one: plans are large, and not deep
@@ -66,13 +66,6 @@ impl RawJson {
             _ => None,
         }
     }
-
-    pub(crate) fn as_array(&self) -> Option<&[Self]> {
-        match self {
-            Self::Array(items) => Some(items),
-            _ => None,
-        }
-    }
 }
 
 impl Serialize for RawJson {
@@ -97,19 +90,23 @@ impl Serialize for RawJson {
 mod tests {
     use super::*;
 
+    fn read(json: &str) -> serde_json::Result<RawJson> {
+        RawJson::of_value(serde_json::from_str(json)?)
+    }
+
     #[test]
     fn a_document_is_passed_on_digit_by_digit() {
         let json = r#"{"a":[12345678901234567890123,0.1000000000000000055511151231257827,1e400,-0.0],"b":{"c":"\u00e4","d":null}}"#;
-        let exact = RawJson::read(json.as_bytes()).unwrap();
+        let exact = read(json).unwrap();
         assert_eq!(serde_json::to_string(&exact).unwrap(), json);
     }
 
     #[test]
     fn what_is_no_json_or_has_no_end_is_refused() {
         for json in ["", "{", "[1,]", "nul", "{\"a\":[1}"] {
-            assert!(RawJson::read(json.as_bytes()).is_err(), "{json}");
+            assert!(read(json).is_err(), "{json}");
         }
         let deep = "[".repeat(10_000) + &"]".repeat(10_000);
-        assert!(RawJson::read(deep.as_bytes()).is_err());
+        assert!(read(&deep).is_err());
     }
 }

@@ -1,9 +1,10 @@
-//! Addresses that carry their own permission: a keyed digest in the path (docs/api.md, "Log URLs").
+//! Addresses that carry their own permission: a keyed digest in the path (docs/api.md, "Log URLs", "State versions").
 //!
-//! Clients fetch logs without a token and replace the query, so the secret has to stand in the path. It
-//! is a time, and HMAC-SHA256 over run, stage and that time with a key of this data directory: it can't be
-//! guessed, gives nothing else away, and is good until then. Each read of a plan or an apply gives a new one.
+//! Clients fetch logs and send states without a token, and replace the query of a log's address, so the secret has to
+//! stand in the path. It is a time, and HMAC-SHA256 over the subject of the address and that time with a key of this data
+//! directory: it can't be guessed, gives nothing else away, and is good until then. Each document gives a new one.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use lifecycle::Stage;
-use lifecycle::id::RunId;
+use lifecycle::id::{RunId, StateVersionId};
 use sha2::Sha256;
 
 const FILE: &str = "log-key";
@@ -33,21 +34,41 @@ pub(crate) enum Secret {
     Wrong,
 }
 
-/// The key of the addresses of logs can't be read or made.
+/// What an address is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Log(RunId, Stage),
+    /// Where the bytes of a state are sent.
+    StateUpload(StateVersionId),
+    /// The same of its JSON.
+    StateJsonUpload(StateVersionId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Log(run, stage) => write!(f, "{run}/{stage}"),
+            Self::StateUpload(id) => write!(f, "{id}/state"),
+            Self::StateJsonUpload(id) => write!(f, "{id}/json-state"),
+        }
+    }
+}
+
+/// The key of addresses can't be read or made.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {source}: the data directory has to be readable and writable", path.display())]
-pub struct LogKeyError {
+pub struct AddressKeyError {
     path: PathBuf,
     source: io::Error,
 }
 
-/// The key of the addresses of logs.
+/// The key of addresses.
 #[derive(Clone)]
-pub(crate) struct LogKey([u8; LENGTH]);
+pub(crate) struct AddressKey([u8; LENGTH]);
 
-impl LogKey {
+impl AddressKey {
     /// The key of this data directory, made when it is first asked for.
-    pub(crate) fn load_or_create(data_dir: &Path) -> Result<Self, LogKeyError> {
+    pub(crate) fn load_or_create(data_dir: &Path) -> Result<Self, AddressKeyError> {
         let path = data_dir.join(FILE);
         match fs::read(&path) {
             Ok(bytes) if bytes.len() == LENGTH => {
@@ -55,9 +76,9 @@ impl LogKey {
                 key.copy_from_slice(&bytes);
                 Ok(Self(key))
             }
-            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(LogKeyError { path, source }),
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(AddressKeyError { path, source }),
             // absent, or cut short by a crash: no address that was given out depends on half a key
-            _ => Self::create(&path).map_err(|source| LogKeyError { path, source }),
+            _ => Self::create(&path).map_err(|source| AddressKeyError { path, source }),
         }
     }
 
@@ -73,39 +94,38 @@ impl LogKey {
         Ok(Self(key))
     }
 
-    fn mac(&self, run: RunId, stage: Stage, expires: i64) -> Hmac<Sha256> {
+    fn mac(&self, subject: Subject, expires: i64) -> Hmac<Sha256> {
         #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key");
-        mac.update(format!("{run}/{stage}/{expires}").as_bytes());
+        mac.update(format!("{subject}/{expires}").as_bytes());
         mac
     }
 
-    /// The secret of the address of this log, given out at this time. It stays the same for an hour, so that
+    /// The secret of the address of this, given out at this time. It stays the same for an hour, so that
     /// documents that say the same are the same.
-    pub(crate) fn secret(&self, run: RunId, stage: Stage, now: Timestamp) -> String {
+    pub(crate) fn secret(&self, subject: Subject, now: Timestamp) -> String {
         let expires = (now.as_second().div_euclid(ROUND) + 1) * ROUND + GOOD_FOR;
-        let mac = self.mac(run, stage, expires).finalize().into_bytes();
+        let mac = self.mac(subject, expires).finalize().into_bytes();
         mac.iter().fold(format!("{expires}-"), |secret, byte| secret + &format!("{byte:02x}"))
     }
 
     /// What a secret is worth at this time, found out in a time that does not depend on where it differs.
-    pub(crate) fn check(&self, run: RunId, stage: Stage, secret: &str, now: Timestamp) -> Secret {
+    pub(crate) fn check(&self, subject: Subject, secret: &str, now: Timestamp) -> Secret {
         let Some((expires, mac)) = secret.split_once('-') else { return Secret::Wrong };
         match expires.parse() {
-            Ok(expires) if !self.is_mac(run, stage, expires, mac) => Secret::Wrong,
+            Ok(expires) if !self.is_mac(subject, expires, mac) => Secret::Wrong,
             Ok(expires) if expires <= now.as_second() => Secret::Expired,
             Ok(_) => Secret::Good,
             Err(_) => Secret::Wrong,
         }
     }
 
-    fn is_mac(&self, run: RunId, stage: Stage, expires: i64, secret: &str) -> bool {
+    fn is_mac(&self, subject: Subject, expires: i64, secret: &str) -> bool {
         let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let (pairs, rest) = secret.as_bytes().as_chunks::<2>();
         let bytes: Option<Vec<u8>> =
             pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect();
-        rest.is_empty()
-            && bytes.is_some_and(|bytes| self.mac(run, stage, expires).verify_slice(&bytes).is_ok())
+        rest.is_empty() && bytes.is_some_and(|bytes| self.mac(subject, expires).verify_slice(&bytes).is_ok())
     }
 }
 
@@ -123,15 +143,20 @@ mod tests {
         RunId::from_entropy([n; 16])
     }
 
+    fn log(n: u8) -> Subject {
+        Subject::Log(run(n), Stage::Plan)
+    }
+
     #[test]
     fn a_secret_opens_one_log_and_no_other() {
-        let key = LogKey([7; LENGTH]);
-        let secret = key.secret(run(1), Stage::Plan, at(0));
-        let check = |key: &LogKey, n, stage, secret: &str| key.check(run(n), stage, secret, at(0));
+        let key = AddressKey([7; LENGTH]);
+        let secret = key.secret(log(1), at(0));
+        let check =
+            |key: &AddressKey, n, stage, secret: &str| key.check(Subject::Log(run(n), stage), secret, at(0));
         assert_eq!(check(&key, 1, Stage::Plan, &secret), Secret::Good);
         assert_eq!(check(&key, 1, Stage::Apply, &secret), Secret::Wrong);
         assert_eq!(check(&key, 2, Stage::Plan, &secret), Secret::Wrong);
-        assert_eq!(check(&LogKey([8; LENGTH]), 1, Stage::Plan, &secret), Secret::Wrong);
+        assert_eq!(check(&AddressKey([8; LENGTH]), 1, Stage::Plan, &secret), Secret::Wrong);
         let (expires, mac) = secret.split_once('-').unwrap();
         let later = format!("{}-{mac}", expires.parse::<i64>().unwrap() + 1);
         let cut = format!("{expires}-{}", &mac[2..]);
@@ -144,14 +169,14 @@ mod tests {
 
     #[test]
     fn a_secret_is_good_for_a_day_and_an_hour_and_then_known_to_have_expired() {
-        let key = LogKey([7; LENGTH]);
+        let key = AddressKey([7; LENGTH]);
         for given in [0, 1, 3599, 3600] {
-            let secret = key.secret(run(1), Stage::Plan, at(given));
-            let check = |seconds| key.check(run(1), Stage::Plan, &secret, at(seconds));
+            let secret = key.secret(log(1), at(given));
+            let check = |seconds| key.check(log(1), &secret, at(seconds));
             assert_eq!(check(given + GOOD_FOR), Secret::Good, "given out at {given}");
             assert_eq!(check(given + GOOD_FOR + ROUND), Secret::Expired, "given out at {given}");
         }
-        let secret = |seconds| key.secret(run(1), Stage::Plan, at(seconds));
+        let secret = |seconds| key.secret(log(1), at(seconds));
         assert_eq!(secret(3600), secret(7199));
         assert_ne!(secret(7199), secret(7200));
     }
@@ -159,7 +184,7 @@ mod tests {
     #[test]
     fn the_key_stays_and_only_its_owner_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
-        let secret = || LogKey::load_or_create(folder.path()).unwrap().secret(run(1), Stage::Plan, at(0));
+        let secret = || AddressKey::load_or_create(folder.path()).unwrap().secret(log(1), at(0));
         let first = secret();
         assert_eq!(first, secret());
         let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode();
@@ -172,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_data_directory_that_is_not_there_is_named() {
-        let error = LogKey::load_or_create(Path::new("/nonexistent/data")).err().unwrap();
+        let error = AddressKey::load_or_create(Path::new("/nonexistent/data")).err().unwrap();
         assert!(error.to_string().contains("/nonexistent/data"), "{error}");
     }
 }

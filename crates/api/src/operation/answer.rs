@@ -2,18 +2,17 @@
 
 use std::marker::PhantomData;
 
-use axum::Json;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use store::Digest;
-use tokio_util::io::ReaderStream;
 use wire::{Attributes, Document, Included, Many, Meta, PageLinks, Pagination, Primary, Resource};
 
 use crate::ApiState;
 use crate::jsonapi::{MEDIA_TYPE, Result};
+use crate::spool::{self, Spooled};
 
 /// What makes a schema, and puts those that it refers to into the generator.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -42,7 +41,7 @@ pub(crate) trait Answer: Sized + Send {
     /// The ways in which it succeeds; none for what is always refused.
     fn successes() -> Vec<Success>;
 
-    fn into_response(self) -> Response;
+    fn into_response(self, api: &ApiState) -> impl Future<Output = Response> + Send;
 }
 
 fn success(status: StatusCode) -> Vec<Success> {
@@ -57,35 +56,41 @@ fn document<D: JsonSchema>() -> Vec<Success> {
     content("application/vnd.api+json", Some(SchemaGenerator::subschema_for::<Document<D>>))
 }
 
-fn answered(document: &impl Serialize) -> Response {
-    ([(header::CONTENT_TYPE, MEDIA_TYPE)], Json(document)).into_response()
+async fn answered<D: Serialize + Send + 'static>(
+    api: &ApiState,
+    media_type: HeaderValue,
+    document: D,
+) -> Response {
+    match spool::json(api.store().blobs(), document).await {
+        Ok(spooled) => of(media_type, spooled).into_response(),
+        Err(error) => error.into_response(),
+    }
+}
+
+/// A body, with headers that say what it is and how long.
+fn of(media_type: HeaderValue, Spooled { body, length }: Spooled) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, media_type), (header::CONTENT_LENGTH, length.into())], body)
 }
 
 /// A resource.
-impl<A: Attributes + Send> Answer for Document<Resource<A>>
-where
-    A::Relationships: Send,
-{
+impl<A: Attributes> Answer for Document<Resource<A>> {
     fn successes() -> Vec<Success> {
         document::<Resource<A>>()
     }
 
-    fn into_response(self) -> Response {
-        answered(&self)
+    async fn into_response(self, api: &ApiState) -> Response {
+        answered(api, MEDIA_TYPE, self).await
     }
 }
 
 /// A list as a whole.
-impl<A: Attributes + Send> Answer for Document<Vec<Resource<A>>>
-where
-    A::Relationships: Send,
-{
+impl<A: Attributes> Answer for Document<Vec<Resource<A>>> {
     fn successes() -> Vec<Success> {
         document::<Vec<Resource<A>>>()
     }
 
-    fn into_response(self) -> Response {
-        answered(&self)
+    async fn into_response(self, api: &ApiState) -> Response {
+        answered(api, MEDIA_TYPE, self).await
     }
 }
 
@@ -106,32 +111,29 @@ impl<A: Attributes> Page<A> {
     }
 }
 
-impl<A: Attributes + Send> Answer for Page<A>
-where
-    A::Relationships: Send,
-{
+impl<A: Attributes> Answer for Page<A> {
     const PAGED: bool = true;
 
     fn successes() -> Vec<Success> {
         document::<Vec<Resource<A>>>()
     }
 
-    fn into_response(self) -> Response {
-        answered(&self.0)
+    async fn into_response(self, api: &ApiState) -> Response {
+        answered(api, MEDIA_TYPE, self.0).await
     }
 }
 
 /// What was made.
 pub(crate) struct Created<T>(pub(crate) T);
 
-impl<T: Answer> Answer for Created<T> {
+impl<T: Answer + Send> Answer for Created<T> {
     fn successes() -> Vec<Success> {
         let created = |success| Success { status: StatusCode::CREATED, ..success };
         T::successes().into_iter().map(created).collect()
     }
 
-    fn into_response(self) -> Response {
-        (StatusCode::CREATED, self.0.into_response()).into_response()
+    async fn into_response(self, api: &ApiState) -> Response {
+        (StatusCode::CREATED, self.0.into_response(api).await).into_response()
     }
 }
 
@@ -143,8 +145,21 @@ impl Answer for Accepted {
         success(StatusCode::ACCEPTED)
     }
 
-    fn into_response(self) -> Response {
+    async fn into_response(self, _: &ApiState) -> Response {
         StatusCode::ACCEPTED.into_response()
+    }
+}
+
+/// It is done, and there is nothing to say: 200, which clients expect of an upload.
+pub(crate) struct Nothing;
+
+impl Answer for Nothing {
+    fn successes() -> Vec<Success> {
+        success(StatusCode::OK)
+    }
+
+    async fn into_response(self, _: &ApiState) -> Response {
+        StatusCode::OK.into_response()
     }
 }
 
@@ -156,7 +171,7 @@ impl Answer for NoContent {
         success(StatusCode::NO_CONTENT)
     }
 
-    fn into_response(self) -> Response {
+    async fn into_response(self, _: &ApiState) -> Response {
         StatusCode::NO_CONTENT.into_response()
     }
 }
@@ -169,7 +184,7 @@ impl Answer for Refused {
         vec![]
     }
 
-    fn into_response(self) -> Response {
+    async fn into_response(self, _: &ApiState) -> Response {
         match self {}
     }
 }
@@ -177,13 +192,13 @@ impl Answer for Refused {
 /// JSON that is not a document.
 pub(crate) struct Plain<T>(pub(crate) T);
 
-impl<T: Serialize + JsonSchema + Send> Answer for Plain<T> {
+impl<T: Serialize + JsonSchema + Send + 'static> Answer for Plain<T> {
     fn successes() -> Vec<Success> {
         content("application/json", Some(SchemaGenerator::subschema_for::<T>))
     }
 
-    fn into_response(self) -> Response {
-        Json(self.0).into_response()
+    async fn into_response(self, api: &ApiState) -> Response {
+        answered(api, HeaderValue::from_static("application/json"), self.0).await
     }
 }
 
@@ -200,7 +215,7 @@ impl<M> From<Response> for Raw<M> {
 }
 
 /// The media type of a [`Raw`].
-pub(crate) trait Media: Sized + 'static {
+pub(crate) trait Media: 'static {
     const TYPE: &'static str;
 
     /// Of what is not passed on blindly.
@@ -241,10 +256,12 @@ impl<D: JsonSchema + 'static> Media for EventStream<D> {
 impl<M: Media> Raw<M> {
     /// A blob, passed on piece by piece.
     pub(crate) async fn blob(api: &ApiState, digest: Digest) -> Result<Self> {
-        let file = api.store().blobs().open(digest).await?;
-        let length = file.metadata().await?.len();
-        let body = Body::from_stream(ReaderStream::with_capacity(file, 64 * 1024));
-        Ok(Self::with(body, [(header::CONTENT_LENGTH, length.into())]))
+        Ok(Self::spooled(spool::blob(api.store().blobs().open(digest).await?)))
+    }
+
+    /// A body whose length is known.
+    pub(crate) fn spooled(spooled: Spooled) -> Self {
+        Self::from(of(HeaderValue::from_static(M::TYPE), spooled).into_response())
     }
 
     pub(crate) fn with<const N: usize>(body: Body, headers: [(HeaderName, HeaderValue); N]) -> Self {
@@ -258,7 +275,7 @@ impl<M: Media> Answer for Raw<M> {
         content(M::TYPE, M::schema())
     }
 
-    fn into_response(self) -> Response {
+    async fn into_response(self, _: &ApiState) -> Response {
         self.response
     }
 }
@@ -269,15 +286,18 @@ impl<M: Media> Answer for Option<Raw<M>> {
         Raw::<M>::successes().into_iter().chain(NoContent::successes()).collect()
     }
 
-    fn into_response(self) -> Response {
-        self.map_or_else(|| NoContent.into_response(), |raw| raw.response)
+    async fn into_response(self, api: &ApiState) -> Response {
+        match self {
+            Some(raw) => raw.response,
+            None => NoContent.into_response(api).await,
+        }
     }
 }
 
 /// The response to a request that came as far as its handler.
-pub(super) fn respond<A: Answer>(answer: Result<A>) -> Response {
+pub(super) async fn respond<A: Answer>(api: &ApiState, answer: Result<A>) -> Response {
     match answer {
-        Ok(answer) => answer.into_response(),
+        Ok(answer) => answer.into_response(api).await,
         Err(error) => error.into_response(),
     }
 }

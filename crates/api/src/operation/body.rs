@@ -1,41 +1,48 @@
 //! Bodies: JSON, of either media type, up to a limit. What is not JSON is 400, what has the wrong type 422 with its
 //! place.
 
-use axum::extract::{DefaultBodyLimit, FromRequest as _, Request};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::IntoResponse as _;
-use bytes::Bytes;
+use std::io::{self, BufReader};
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
 use schemars::SchemaGenerator;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use store::Blob;
 use wire::{CreateRun, NewStateVersion};
 
 use super::answer::SchemaOf;
+use crate::ApiState;
 use crate::jsonapi::{ApiError, Result};
+use crate::spool::{self, Limits};
 
-/// The largest body that is read.
-pub(crate) const LIMIT: usize = 1024 * 1024;
+/// The largest body of JSON that is read.
+const LIMIT: u64 = 1024 * 1024;
 
-/// The largest body that is read where it has a state in it, in base64: a state of 48 MiB.
-const STATE_LIMIT: usize = 64 * 1024 * 1024;
+/// The largest body that is read where it has a state in it, in base64: a state of 48 MiB. Larger ones are uploaded.
+const STATE_LIMIT: u64 = 64 * 1024 * 1024;
+
+/// A body of JSON that does not need a share of the [`budget`](crate::budget).
+const SMALL: u64 = 16 * 1024;
+
+/// How long a body of JSON may take.
+const TIME: Duration = Duration::from_secs(60);
 
 /// How a body is described.
 pub struct BodyInfo {
     /// Whether it may be left out.
     pub required: bool,
-    /// Of its JSON.
-    pub schema: SchemaOf,
+    /// Of its JSON; none for bytes of any kind.
+    pub schema: Option<SchemaOf>,
 }
 
 /// What a request carries.
 pub(crate) trait Body: Sized + Send + 'static {
-    /// The most bytes that are read.
-    const LIMIT: usize = LIMIT;
-
     /// `None` for a body that is not read.
     fn info() -> Option<BodyInfo>;
 
-    fn parse(bytes: &Bytes) -> Result<Self>;
+    fn read(api: &ApiState, request: Request) -> impl Future<Output = Result<Self>> + Send;
 }
 
 /// A body that is not read: whatever is sent does no harm.
@@ -44,72 +51,136 @@ impl Body for () {
         None
     }
 
-    fn parse(_: &Bytes) -> Result<Self> {
+    async fn read(_: &ApiState, _: Request) -> Result<Self> {
         Ok(())
     }
 }
 
-impl Body for CreateRun {
+/// Bytes of any kind and number, which the handler takes as they come.
+pub(crate) struct Upload(pub(crate) axum::body::Body);
+
+impl Body for Upload {
     fn info() -> Option<BodyInfo> {
-        Some(BodyInfo { required: true, schema: SchemaGenerator::subschema_for::<Self> })
+        Some(BodyInfo { required: true, schema: None })
     }
 
-    fn parse(bytes: &Bytes) -> Result<Self> {
+    async fn read(_: &ApiState, request: Request) -> Result<Self> {
+        Ok(Self(request.into_body()))
+    }
+}
+
+/// JSON, of either media type.
+pub(crate) trait JsonBody: Sized + Send + 'static {
+    fn info() -> BodyInfo;
+
+    fn parse(bytes: &[u8]) -> Result<Self>;
+}
+
+impl<B: JsonBody> Body for B {
+    fn info() -> Option<BodyInfo> {
+        Some(B::info())
+    }
+
+    async fn read(api: &ApiState, request: Request) -> Result<Self> {
+        let (head, body) = request.into_parts();
+        let announced = head.headers.get(header::CONTENT_LENGTH);
+        let announced = announced.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        // before the first byte is read, so that nobody has half a body in memory and waits for more
+        let share = match announced {
+            Some(length) if length <= SMALL => None,
+            length => Some(api.budget().take(length.unwrap_or(LIMIT).min(LIMIT)).await?),
+        };
+        let limits = Limits { size: LIMIT, time: TIME };
+        let bytes = spool::receive(&head.headers, body, limits, Vec::new()).await?;
+        if !bytes.is_empty() {
+            check_media_type(&head.headers)?;
+        }
+        let parsed = B::parse(&bytes);
+        drop(share);
+        parsed
+    }
+}
+
+impl JsonBody for CreateRun {
+    fn info() -> BodyInfo {
+        BodyInfo { required: true, schema: Some(SchemaGenerator::subschema_for::<Self>) }
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self> {
         Ok(Self::read(&required(bytes)?)?)
     }
 }
 
+/// A state may come along, in which case the body is large: it lies in a file until there is memory for it.
 impl Body for wire::Body<NewStateVersion> {
-    const LIMIT: usize = STATE_LIMIT;
-
     fn info() -> Option<BodyInfo> {
-        Some(BodyInfo { required: true, schema: SchemaGenerator::subschema_for::<Self> })
+        Some(BodyInfo { required: true, schema: Some(SchemaGenerator::subschema_for::<Self>) })
     }
 
-    fn parse(bytes: &Bytes) -> Result<Self> {
-        Ok(wire::read(&required(bytes)?)?)
+    async fn read(api: &ApiState, request: Request) -> Result<Self> {
+        let (head, body) = request.into_parts();
+        let limits = Limits { size: STATE_LIMIT, time: api.engine().config().server.upload_time_limit };
+        let scratch = api.store().blobs().scratch();
+        let scratch = spool::receive(&head.headers, body, limits, scratch).await?;
+        check_media_type(&head.headers)?;
+        let blob = tokio::task::spawn_blocking(|| scratch.finish()).await.map_err(io::Error::other)??;
+        // the text as it is read, and the same text as it is kept
+        let share = api.budget().take(2 * blob.len()).await?;
+        let (value, state) =
+            tokio::task::spawn_blocking(move || state_apart(&blob)).await.map_err(io::Error::other)??;
+        share.keep(state.as_ref().map_or(0, |state| state.len() as u64));
+        let mut body: Self = wire::read(&value)?;
+        body.data.attributes.state = state;
+        Ok(body)
     }
 }
 
+/// The document, and the state that it holds, if it is a text. What clients send besides is in the state as well.
+fn state_apart(body: &Blob) -> Result<(Value, Option<String>)> {
+    let reader = BufReader::with_capacity(64 * 1024, body.reader());
+    let mut value: Value = match serde_json::from_reader(reader) {
+        Ok(value) => value,
+        Err(error) if error.is_io() => return Err(io::Error::from(error).into()),
+        Err(_) if body.is_empty() => return Err(empty()),
+        Err(error) => return Err(not_json(&error)),
+    };
+    let Some(attributes) = value.pointer_mut("/data/attributes").and_then(Value::as_object_mut) else {
+        return Ok((value, None));
+    };
+    for copy in ["json-state", "json-state-outputs"] {
+        attributes.remove(copy);
+    }
+    let state = match attributes.remove("state") {
+        Some(Value::String(state)) => Some(state),
+        Some(other) => {
+            attributes.insert("state".to_owned(), other);
+            None
+        }
+        None => None,
+    };
+    Ok((value, state))
+}
+
 /// `{"comment": "…"}`, `{}`, `null` or nothing.
-impl Body for wire::Comment {
-    fn info() -> Option<BodyInfo> {
-        Some(BodyInfo { required: false, schema: SchemaGenerator::subschema_for::<Self> })
+impl JsonBody for wire::Comment {
+    fn info() -> BodyInfo {
+        BodyInfo { required: false, schema: Some(SchemaGenerator::subschema_for::<Self>) }
     }
 
-    fn parse(bytes: &Bytes) -> Result<Self> {
+    fn parse(bytes: &[u8]) -> Result<Self> {
         let Self { comment } = optional(bytes)?;
         Ok(Self { comment: comment.filter(|comment| !comment.trim().is_empty()) })
     }
 }
 
-impl Body for wire::LockReason {
-    fn info() -> Option<BodyInfo> {
-        Some(BodyInfo { required: false, schema: SchemaGenerator::subschema_for::<Self> })
+impl JsonBody for wire::LockReason {
+    fn info() -> BodyInfo {
+        BodyInfo { required: false, schema: Some(SchemaGenerator::subschema_for::<Self>) }
     }
 
-    fn parse(bytes: &Bytes) -> Result<Self> {
+    fn parse(bytes: &[u8]) -> Result<Self> {
         optional(bytes)
     }
-}
-
-/// Reads the body of a request.
-pub(super) async fn read<B: Body>(mut request: Request) -> Result<B> {
-    if B::info().is_none() {
-        return B::parse(&Bytes::new());
-    }
-    DefaultBodyLimit::max(B::LIMIT).apply(&mut request);
-    let headers = request.headers().clone();
-    let bytes = Bytes::from_request(request, &()).await.map_err(|rejection| {
-        match rejection.into_response().status() {
-            StatusCode::PAYLOAD_TOO_LARGE => ApiError::too_large(B::LIMIT),
-            _ => ApiError::bad_request("the body could not be read to its end"),
-        }
-    })?;
-    if !bytes.is_empty() {
-        check_media_type(&headers)?;
-    }
-    B::parse(&bytes)
 }
 
 /// Without a type it is taken to be JSON.
@@ -124,20 +195,26 @@ fn check_media_type(headers: &HeaderMap) -> Result<()> {
 }
 
 /// `None` for an empty body.
-fn json(bytes: &Bytes) -> Result<Option<Value>> {
+fn json(bytes: &[u8]) -> Result<Option<Value>> {
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
-    serde_json::from_slice(bytes)
-        .map(Some)
-        .map_err(|error| ApiError::bad_request(format!("the body is not JSON: {error}")))
+    serde_json::from_slice(bytes).map(Some).map_err(|error| not_json(&error))
 }
 
-fn required(bytes: &Bytes) -> Result<Value> {
-    json(bytes)?.ok_or_else(|| ApiError::bad_request("the body is empty: a JSON:API document belongs there"))
+fn not_json(error: &serde_json::Error) -> ApiError {
+    ApiError::bad_request(format!("the body is not JSON: {error}"))
 }
 
-fn optional<T: DeserializeOwned + Default>(bytes: &Bytes) -> Result<T> {
+fn empty() -> ApiError {
+    ApiError::bad_request("the body is empty: a JSON:API document belongs there")
+}
+
+fn required(bytes: &[u8]) -> Result<Value> {
+    json(bytes)?.ok_or_else(empty)
+}
+
+fn optional<T: DeserializeOwned + Default>(bytes: &[u8]) -> Result<T> {
     match json(bytes)? {
         None | Some(Value::Null) => Ok(T::default()),
         Some(value) => Ok(wire::read(&value)?),
@@ -150,8 +227,8 @@ mod tests {
 
     use super::*;
 
-    fn refusal<B: Body>(body: &'static str) -> Option<(u16, String)> {
-        let error = B::parse(&Bytes::from_static(body.as_bytes())).err()?;
+    fn refusal<B: JsonBody>(body: &'static str) -> Option<(u16, String)> {
+        let error = B::parse(body.as_bytes()).err()?;
         Some((error.status().as_u16(), error.pointers().first().copied().unwrap_or("-").to_owned()))
     }
 
@@ -177,7 +254,7 @@ mod tests {
     fn where_a_body_may_be_missing_nothing_is_as_good_as_an_empty_one() {
         for nothing in ["", "{}", "null", " \n", r#"{"comment":null}"#, r#"{"comment":" "}"#] {
             assert_eq!(refusal::<LockReason>(nothing), None, "{nothing:?}");
-            let comment = Comment::parse(&Bytes::from_static(nothing.as_bytes()));
+            let comment = Comment::parse(nothing.as_bytes());
             assert_eq!(comment, Ok(Comment::default()), "{nothing:?}");
         }
         assert_eq!(refusal::<Comment>("[]"), Some((422, String::new())));
@@ -186,8 +263,8 @@ mod tests {
 
     #[test]
     fn a_body_nested_without_end_is_refused_and_not_followed() {
-        let deep = Bytes::from("[".repeat(LIMIT));
-        assert_eq!(CreateRun::parse(&deep).unwrap_err().status(), 400);
+        let deep = "[".repeat(1024 * 1024);
+        assert_eq!(CreateRun::parse(deep.as_bytes()).unwrap_err().status(), 400);
     }
 
     #[test]

@@ -24,23 +24,24 @@ use store::PageRequest;
 use wire::{Attributes, Resource};
 
 use crate::ApiState;
+use crate::budget;
 pub use crate::jsonapi::Parameter;
 use crate::jsonapi::{ApiError, Include, Query, Result, pagination, uncounted};
 
 pub(crate) use answer::{
-    Accepted, Answer, Archive, Created, EventStream, NoContent, Page, Plain, PlainText, Raw, Refused,
-    TerraformJson,
+    Accepted, Answer, Archive, Created, EventStream, NoContent, Nothing, Page, Plain, PlainText, Raw,
+    Refused, TerraformJson,
 };
 pub use answer::{Content, SchemaOf, Success};
-pub(crate) use body::Body;
 pub use body::BodyInfo;
+pub(crate) use body::{Body, Upload};
 pub use right::Right;
 pub(crate) use right::{Action, Public, Requirement, SecretInPath, Token, Visible};
 pub use scope::Variable;
 pub(crate) use scope::{
-    Anybody, ById, ByName, InOrganization, Names, OnAccount, OnConfigurationVersion, OnLogAddress,
-    OnNamedWorkspace, OnOrganization, OnOutput, OnRun, OnRunEvent, OnStage, OnStateVersion, OnWhatIsVisible,
-    OnWorkspace, Scope,
+    AnyStateVersion, Anybody, ById, ByName, InOrganization, JsonState, Names, OnAccount, OnAnyStateVersion,
+    OnConfigurationVersion, OnLogAddress, OnNamedWorkspace, OnOrganization, OnOutput, OnRun, OnRunEvent,
+    OnStage, OnStateUpload, OnStateVersion, OnWhatIsVisible, OnWorkspace, RawState, Scope,
 };
 
 /// One thing that a client can ask for.
@@ -110,7 +111,7 @@ macro_rules! methods {
     )*};
 }
 
-methods! { get GET post POST patch PATCH delete DELETE }
+methods! { get GET post POST put PUT patch PATCH delete DELETE }
 
 impl<R: Requirement> Address<R> {
     /// What the operation does, in a sentence.
@@ -178,8 +179,9 @@ impl<R: Requirement> Declaration<R> {
         let carried_out = declaration.clone();
         let route = on(declaration.address.filter, move |State(api): State<ApiState>, request: Request| {
             let (declaration, handler, statuses) = (carried_out.clone(), handler.clone(), statuses.clone());
-            async move {
-                let response = answer::respond(declaration.carry_out(api, request, handler).await);
+            budget::request(async move {
+                let answer = declaration.carry_out(api.clone(), request, handler).await;
+                let response = answer::respond(&api, answer).await;
                 let status = response.status();
                 debug_assert!(
                     status.is_server_error() || statuses.contains(&status),
@@ -187,7 +189,7 @@ impl<R: Requirement> Declaration<R> {
                     declaration.address.path,
                 );
                 response
-            }
+            })
         });
         Operation {
             group: "",
@@ -231,7 +233,7 @@ impl<R: Requirement> Declaration<R> {
             if self.includes.is_empty() { Include::default() } else { query.include(self.includes)? };
         let page = if A::PAGED { query.page()? } else { PageRequest::first(1) };
         let headers = parts.headers.clone();
-        let body = body::read(Request::from_parts(parts, body)).await?;
+        let body = B::read(&api, Request::from_parts(parts, body)).await?;
         handler(scope, Ask { headers, query, include, page, body }).await
     }
 
@@ -239,14 +241,16 @@ impl<R: Requirement> Declaration<R> {
     fn refusals<S: Scope, B: Body, A: Answer>(&self) -> BTreeSet<StatusCode> {
         let reads_query = A::PAGED || !self.includes.is_empty() || !self.parameters.is_empty();
         let reads_body = B::info().is_some();
+        let reads_json = B::info().is_some_and(|body| body.schema.is_some());
         let is_refused = A::successes().is_empty();
         let table = [
             (reads_query || reads_body, StatusCode::BAD_REQUEST),
             (self.address.right.right().has_token(), StatusCode::UNAUTHORIZED),
             (S::may_be_absent(), StatusCode::NOT_FOUND),
             (self.conflicts, StatusCode::CONFLICT),
+            (reads_body, StatusCode::REQUEST_TIMEOUT),
             (reads_body, StatusCode::PAYLOAD_TOO_LARGE),
-            (reads_body, StatusCode::UNSUPPORTED_MEDIA_TYPE),
+            (reads_json, StatusCode::UNSUPPORTED_MEDIA_TYPE),
             (reads_body || is_refused, StatusCode::UNPROCESSABLE_ENTITY),
         ];
         table.into_iter().filter(|(possible, _)| *possible).map(|(_, status)| status).collect()

@@ -9,6 +9,7 @@ mod policy_checks;
 mod run_create;
 mod run_list;
 mod runs;
+mod state_uploads;
 mod states;
 mod workspace_list;
 mod workspaces;
@@ -25,6 +26,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         ("Policy checks", policy_checks::operations()),
         ("Configuration versions", configuration_versions::operations()),
         ("State versions", states::operations()),
+        ("State versions", state_uploads::operations()),
         ("Logs", logs::operations()),
     ];
     let of_group = |(group, all): (_, Vec<Operation>)| all.into_iter().map(move |one| one.of_group(group));

@@ -5,10 +5,10 @@ use lifecycle::wire as status;
 use store::{Digest, Run};
 use wire::{ApplyAttributes, One, PlanAttributes};
 
-use crate::content::parsed;
-use crate::jsonapi::{ApiError, RawJson, Result};
+use crate::jsonapi::{ApiError, Result};
 use crate::operation::{Action, Ask, OnRun, Operation, Raw, TerraformJson, get};
 use crate::redact::redacted;
+use crate::spool;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
@@ -48,9 +48,10 @@ async fn json_output<K: Kind + 'static>(on: OnRun<K>, _: Ask) -> Result<Option<R
 async fn json_output_redacted(on: OnRun<id::Plan>, _: Ask) -> Result<Option<Raw<TerraformJson>>> {
     let Some(digest) = plan_json(&on.run)? else { return Ok(None) };
     let digest = on.run.plan.as_ref().and_then(|plan| plan.masked_plan_json).unwrap_or(digest);
-    let bytes = on.reader.api.store().blobs().read(digest).await?;
-    let redacted = move || RawJson::read(&bytes).and_then(|plan| serde_json::to_vec(&redacted(&plan)));
-    Ok(Some(Raw::with(parsed(redacted).await?.into(), [])))
+    let blobs = on.reader.api.store().blobs();
+    let plan = blobs.open(digest).await?;
+    let redacted = spool::written(blobs, move |into| redacted(plan.reader(), into)).await?;
+    Ok(Some(Raw::spooled(redacted)))
 }
 
 /// Where the plan's JSON is; `None` while it may still come.

@@ -1,5 +1,7 @@
 //! Policy checks and their override.
 
+use std::io::{self, BufReader};
+
 use engine::RunAction;
 use lifecycle::Stage;
 use lifecycle::id;
@@ -44,16 +46,32 @@ async fn of<K>(on: &OnRun<K>, run: &Run) -> Result<Option<PolicyCheck>> {
     if !policy_check::exists(run, reader.user.policies(workspace)) {
         return Ok(None);
     }
-    let report = report(&reader.api, run).await;
+    let report = report(&reader.api, run).await?;
     Ok(Some(policy_check::resource(run, reader.user.access(workspace), report)))
 }
 
 /// What the check reported. The outcome and its counts are in the run's record: they stand without it.
-async fn report(api: &ApiState, run: &Run) -> Option<Value> {
-    let digest = run.policy.as_ref()?.report;
-    let read = api.store().blobs().read(digest).await.map_err(|error| error.to_string());
-    let report = read.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|error| error.to_string()));
-    report.inspect_err(|error| tracing::error!(run = %run.id, error, "the policy report can't be read")).ok()
+async fn report(api: &ApiState, run: &Run) -> Result<Option<Value>> {
+    let Some(digest) = run.policy.as_ref().map(|policy| policy.report) else { return Ok(None) };
+    let unreadable = |error: &dyn std::fmt::Display| {
+        tracing::error!(run = %run.id, %error, "the policy report can't be read");
+        Ok(None)
+    };
+    let blob = match api.store().blobs().open(digest).await {
+        Ok(blob) => blob,
+        Err(error) => return unreadable(&error),
+    };
+    // a tree takes several times what its text does
+    let size = 4 * blob.len();
+    let share = api.budget().take(size).await?;
+    let parse = move || serde_json::from_reader(BufReader::with_capacity(64 * 1024, blob.reader()));
+    match tokio::task::spawn_blocking(parse).await.map_err(io::Error::other)? {
+        Ok(report) => {
+            share.keep(size);
+            Ok(Some(report))
+        }
+        Err(error) => unreadable(&error),
+    }
 }
 
 async fn found(on: &OnPolicyCheck, run: &Run) -> Result<PolicyCheck> {

@@ -1,18 +1,13 @@
-//! State versions and outputs, and the states that people bring.
+//! State versions and outputs.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use engine::StatePush;
 use store::{StateKeeper, StateOutput, StateVersion, Workspace};
-use wire::{
-    Body, Document, Included, Many, NewStateVersion, One, StateOutputAttributes, StateVersionAttributes,
-};
+use wire::{Document, Included, Many, One, StateOutputAttributes, StateVersionAttributes};
 
 use crate::document::{state_version, user};
-use crate::jsonapi::{ApiError, Fault, Include, Parameter, Result, cut};
+use crate::jsonapi::{ApiError, Include, Parameter, Result, cut};
 use crate::operation::{
-    Action, Ask, Created, OnNamedWorkspace, OnOutput, OnStateVersion, OnWorkspace, Operation, Page, Raw,
-    TerraformJson, get, post,
+    Action, AnyStateVersion, Ask, OnAnyStateVersion, OnNamedWorkspace, OnOutput, OnStateVersion, OnWorkspace,
+    Operation, Page, Raw, TerraformJson, get,
 };
 use crate::reader::Reader;
 
@@ -38,10 +33,6 @@ pub(super) fn operations() -> Vec<Operation> {
             .includes(&INCLUDES)
             .parameters(&STATUS)
             .to(list),
-        post("/api/v2/workspaces/{workspace}/state-versions", Action::WriteState)
-            .says("Makes a state the current one.")
-            .conflicts()
-            .to(upload),
         get("/api/v2/workspaces/{workspace}/current-state-version", Action::Read)
             .says("Reads the current state version.")
             .includes(&INCLUDES)
@@ -56,6 +47,9 @@ pub(super) fn operations() -> Vec<Operation> {
         get("/api/v2/state-versions/{state_version}/download", Action::Read)
             .says("Reads a state as terraform wrote it.")
             .to(download),
+        get("/api/v2/state-versions/{state_version}/json-download", Action::Read)
+            .says("Reads a state as terraform show -json gave it, if it was brought with it.")
+            .to(download_json),
         get("/api/v2/state-versions/{state_version}/outputs", Action::Read)
             .says("Lists the outputs of a state version.")
             .to(outputs),
@@ -70,11 +64,12 @@ async fn include(
     version: &StateVersion,
     workspace: &Workspace,
     include: &Include,
-    outputs: &[StateOutput],
     included: &mut Included,
 ) -> Result<()> {
     if include.has("outputs") {
-        outputs.iter().for_each(|output| included.add(&state_version::listed_output(version.id, output)));
+        for output in &reader.outputs(version).await? {
+            included.add(&state_version::listed_output(version.id, output));
+        }
     }
     if include.has("created_by") {
         included.add(&user::resource(&version.created_by));
@@ -94,10 +89,10 @@ async fn document(
     workspace: &Workspace,
     wanted: &Include,
 ) -> Result<One<StateVersionAttributes>> {
-    let outputs = reader.outputs(version).await?;
+    let names = reader.output_names(version).await?;
     let mut included = Included::default();
-    include(reader, version, workspace, wanted, &outputs, &mut included).await?;
-    let resource = reader.state_version_resource(version, Some(&outputs));
+    include(reader, version, workspace, wanted, &mut included).await?;
+    let resource = reader.state_version_resource(version, Some(&names));
     Ok(Document::from(resource).including(included))
 }
 
@@ -111,10 +106,9 @@ async fn page(reader: &Reader, workspace: &Workspace, ask: &Ask) -> Result<Page<
     let mut resources = Vec::with_capacity(found.items.len());
     for version in &found.items {
         // the outputs of each are in its file: read only where they are asked for
-        let outputs = if ask.include.has("outputs") { Some(reader.outputs(version).await?) } else { None };
-        let known = outputs.as_deref();
-        include(reader, version, workspace, &ask.include, known.unwrap_or_default(), &mut included).await?;
-        resources.push(reader.state_version_resource(version, known));
+        let names = if ask.include.has("outputs") { Some(reader.output_names(version).await?) } else { None };
+        include(reader, version, workspace, &ask.include, &mut included).await?;
+        resources.push(reader.state_version_resource(version, names.as_deref()));
     }
     Ok(ask.paged(found.total, resources).including(included))
 }
@@ -136,8 +130,11 @@ async fn list(on: OnWorkspace, ask: Ask) -> Result<Page<StateVersionAttributes>>
     page(&on.reader, &on.workspace, &ask).await
 }
 
-async fn read(on: OnStateVersion, ask: Ask) -> Result<One<StateVersionAttributes>> {
-    document(&on.reader, &on.version, &on.workspace, &ask.include).await
+async fn read(on: OnAnyStateVersion, ask: Ask) -> Result<One<StateVersionAttributes>> {
+    match &on.version {
+        AnyStateVersion::Kept(kept) => document(&on.reader, &kept.0, &kept.1, &ask.include).await,
+        AnyStateVersion::Announced(upload) => Ok(on.reader.state_upload_resource(upload).into()),
+    }
 }
 
 async fn current_state(on: &OnWorkspace) -> Result<StateVersion> {
@@ -177,26 +174,11 @@ async fn output(on: OnOutput, _: Ask) -> Result<One<StateOutputAttributes>> {
     Ok(state_version::single_output(on.version.id, output).into())
 }
 
-async fn download(on: OnStateVersion, _: Ask) -> Result<Raw<TerraformJson>> {
-    Raw::blob(&on.reader.api, on.version.digest).await
+async fn download_json(on: OnStateVersion, _: Ask) -> Result<Raw<TerraformJson>> {
+    let missing = || ApiError::not_found(format_args!("JSON of {}", on.version.id.described()));
+    Raw::blob(&on.reader.api, on.version.json.ok_or_else(missing)?).await
 }
 
-/// The `md5` that clients send as well guards an upload in two steps; here the state is there or the request is not.
-async fn upload(
-    on: OnWorkspace,
-    ask: Ask<Body<NewStateVersion>>,
-) -> Result<Created<One<StateVersionAttributes>>> {
-    let at_state = |detail: &str| ApiError::invalid(vec![Fault::at("/data/attributes/state", detail)]);
-    // by these first words clients know that they have to send the state along
-    let missing =
-        "param is missing or the value is empty: state (in base64; uploads in two steps are not supported)";
-    let NewStateVersion { state, serial, lineage, force } = ask.body.data.attributes;
-    let state = state.filter(|state| !state.is_empty()).ok_or_else(|| at_state(missing))?;
-    let state =
-        BASE64_STANDARD.decode(state).map_err(|error| at_state(&format!("is not base64: {error}")))?;
-    let push = StatePush { state, serial, lineage, force };
-    let Reader { api, user } = &on.reader;
-    let version = api.engine().push_state(&user.name, on.workspace.id, push).await?;
-    let outputs = on.reader.outputs(&version).await?;
-    Ok(Created(on.reader.state_version_resource(&version, Some(&outputs)).into()))
+async fn download(on: OnStateVersion, _: Ask) -> Result<Raw<TerraformJson>> {
+    Raw::blob(&on.reader.api, on.version.digest).await
 }

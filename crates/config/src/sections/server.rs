@@ -2,6 +2,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use hcl_reader::Block;
+use seal::{Key, Keyring};
 
 use crate::context::{Context, Issue};
 use crate::decode::OneOrMore;
@@ -9,7 +10,7 @@ use crate::diagnostic::Code;
 use crate::fields::Fields;
 use crate::model::{IsolationMode, ServerConfig};
 use crate::schema::SERVER;
-use crate::text::{LocalPath, Program};
+use crate::text::{LocalPath, Program, Size};
 
 /// Below this, terraform has no time to stop by itself and write its state.
 const SHORTEST_GRACE: Duration = Duration::from_millis(100);
@@ -27,6 +28,13 @@ pub(crate) fn server<'a>(
         max_concurrent_policy_checks: 4,
         plan_time_limit: Duration::from_secs(2 * 60 * 60),
         apply_time_limit: Duration::from_secs(24 * 60 * 60),
+        fetch_time_limit: Duration::from_secs(10 * 60),
+        upload_time_limit: Duration::from_secs(60 * 60),
+        max_configuration_size: 512 << 20,
+        max_configuration_files: 50_000,
+        max_state_size: 1 << 30,
+        max_connections_per_address: 512,
+        encryption: Keyring::default(),
         isolation: IsolationMode::default(),
         writable_paths: Vec::new(),
         terraform: "terraform".into(),
@@ -63,8 +71,30 @@ fn read(block: &Block<'_>, settings: &mut ServerConfig, context: &mut Context<'_
     ] {
         set(limit, fields.whole(name, 1..=1000, context).and_then(|number| usize::try_from(number).ok()));
     }
-    set(&mut settings.plan_time_limit, fields.optional("plan_time_limit", context));
-    set(&mut settings.apply_time_limit, fields.optional("apply_time_limit", context));
+    for (name, limit) in [
+        ("plan_time_limit", &mut settings.plan_time_limit),
+        ("apply_time_limit", &mut settings.apply_time_limit),
+        ("fetch_time_limit", &mut settings.fetch_time_limit),
+        ("upload_time_limit", &mut settings.upload_time_limit),
+    ] {
+        set(limit, fields.optional(name, context));
+    }
+    for (name, size) in [
+        ("max_configuration_size", &mut settings.max_configuration_size),
+        ("max_state_size", &mut settings.max_state_size),
+    ] {
+        set(size, fields.optional(name, context).map(|Size(bytes)| bytes));
+    }
+    set(
+        &mut settings.max_configuration_files,
+        fields.whole("max_configuration_files", 1..=10_000_000, context),
+    );
+    let connections = fields.whole("max_connections_per_address", 1..=100_000, context);
+    set(
+        &mut settings.max_connections_per_address,
+        connections.and_then(|number| usize::try_from(number).ok()),
+    );
+    settings.encryption = encryption(&fields, context);
     set(&mut settings.terraform, fields.optional("terraform", context).map(|Program(path)| path));
     set(&mut settings.force_cancel_after, fields.optional("force_cancel_after", context));
     set(&mut settings.isolation, fields.optional("isolation", context));
@@ -89,6 +119,18 @@ fn read(block: &Block<'_>, settings: &mut ServerConfig, context: &mut Context<'_
         context
             .report(issue.help("add `public_url = \"http://NAME:PORT\"`, with the name that clients know"));
     }
+}
+
+/// The keys that are read. What stands there is a secret, right or wrong, and no message repeats it.
+fn encryption(fields: &Fields<'_>, context: &mut Context<'_>) -> Keyring {
+    for name in ["encryption_key", "previous_encryption_keys"] {
+        if let Some(node) = fields.node(name) {
+            context.hide(&node.span);
+        }
+    }
+    let current: Option<Key> = fields.optional("encryption_key", context);
+    let previous = fields.optional::<OneOrMore<Key>>("previous_encryption_keys", context);
+    Keyring::new(current, previous.into_iter().flat_map(|OneOrMore(keys)| keys).map(|(key, _)| key))
 }
 
 fn set<T>(setting: &mut T, value: Option<T>) {

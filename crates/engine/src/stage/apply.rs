@@ -16,7 +16,7 @@ use crate::{RunDir, promise, reserve, state_keeper};
 
 pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let settings = StageSettings::read(&run_dir)?;
+    let settings = StageSettings::read(context.store.blobs(), &run_dir)?;
     let plan =
         run.plan.as_ref().ok_or_else(|| StageError::Impossible("there is no plan to apply".to_owned()))?;
     let mut arguments = vec!["apply".to_owned(), "-input=false".to_owned()];

@@ -37,7 +37,7 @@ pub(super) async fn prepare_fetch(
     workspace: &Workspace,
 ) -> Result<Spec, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let settings = settings_of(&run_dir)?;
+    let settings = settings_of(context, &run_dir)?;
     let place = context.places.take(context, run).await?;
     let request = take_request(context, run, workspace, &settings, &run_dir, &place).await?;
     write_private(&run_dir.take_request(), &request)?;
@@ -46,13 +46,15 @@ pub(super) async fn prepare_fetch(
     spec.preamble = preamble(terraform.version.as_deref());
     spec.environment = environment(context, run, workspace, &settings);
     spec.log = Some(shared_log(&run_dir)?);
-    spec.steps = vec![take(context, &run_dir, &place, &request)];
+    let mut take = take(context, &run_dir, &place, &request);
+    take.time_limit = Some(context.config().server.fetch_time_limit);
+    spec.steps = vec![take];
     Ok(spec)
 }
 
 pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace) -> Result<Spec, StageError> {
     let run_dir = RunDir::new(&context.data_dir, run.id);
-    let settings = settings_of(&run_dir)?;
+    let settings = settings_of(context, &run_dir)?;
     let terraform = context.terraform.find(&settings.terraform, &context.host).await;
     let fetched = run.entry().fetch == Fetch::Done;
     let place = if fetched {
@@ -67,7 +69,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     let environment = environment(context, run, workspace, &settings);
     let stages = StageSettings::new(terraform, environment, root);
     write_private(&run_dir.variables(), &variable_values(&settings, run)?)?;
-    stages.write(&run_dir)?;
+    stages.write(context.store.blobs(), &run_dir)?;
     let turn = turn_at_plugin_cache(context, &stages)?;
 
     let mut spec = spec(run, &place);
@@ -90,8 +92,8 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     Ok(spec)
 }
 
-fn settings_of(run_dir: &RunDir) -> Result<Settings, StageError> {
-    settings::of_run(run_dir)?.ok_or_else(|| {
+fn settings_of(context: &Context, run_dir: &RunDir) -> Result<Settings, StageError> {
+    settings::of_run(context.store.blobs(), run_dir)?.ok_or_else(|| {
         StageError::Impossible(
             "the settings that the run was queued with are gone: queue it again".to_owned(),
         )
@@ -134,17 +136,20 @@ async fn take_request(
 ) -> Result<TakeRequest, StageError> {
     Ok(TakeRequest {
         format: source::FORMAT,
-        source: source(context, run, settings).await?,
+        source: source(context, run, settings, run_dir).await?,
         working_directory: settings.working_directory.clone(),
         work: place.directory().to_owned(),
         scratch: run_dir.root().to_owned(),
         archive: run.configuration_version.is_none().then(|| run_dir.archive()),
-        state: state_keeper::current(context, workspace).await?,
+        state: state_keeper::current(context, workspace, run_dir).await?,
         workspace: workspace.name.clone(),
         kept: workspace.state_keeper.as_ref().map(kept),
         allow_new_state: run.options.allow_new_state,
         report: run_dir.take_report(),
-        limits: source::Limits::default(),
+        limits: source::Limits {
+            max_bytes: context.config().server.max_configuration_size,
+            max_files: context.config().server.max_configuration_files,
+        },
     })
 }
 
@@ -185,13 +190,20 @@ fn turn_at_plugin_cache(context: &Context, settings: &StageSettings) -> Result<O
 }
 
 /// Where the configuration comes from: an upload that the run was queued with, or else the workspace's source.
-async fn source(context: &Context, run: &Run, settings: &Settings) -> Result<source::Source, StageError> {
+async fn source(
+    context: &Context,
+    run: &Run,
+    settings: &Settings,
+    run_dir: &RunDir,
+) -> Result<source::Source, StageError> {
     if let Some(id) = run.configuration_version {
         let version = context.store.configuration_version(id).await?;
         let digest = version
             .digest()
             .ok_or_else(|| StageError::Impossible(format!("configuration version {id} has no content")))?;
-        return Ok(source::Source::Archive { path: context.store.blobs().path(digest) });
+        let path =
+            context.store.blobs().in_clear(digest, run_dir.copies().join("configuration.tar.gz")).await?;
+        return Ok(source::Source::Archive { path });
     }
     match &settings.source {
         Some(Source::Directory { path }) => Ok(source::Source::Directory { path: path.clone() }),

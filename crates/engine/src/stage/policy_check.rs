@@ -28,9 +28,10 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
         .as_ref()
         .and_then(|plan| plan.plan_json)
         .ok_or_else(|| StageError::Impossible("there is no plan to check".to_owned()))?;
+    let plan_json = context.store.blobs().in_clear(plan_json, run_dir.copies().join("plan.json")).await?;
     let request = CheckRequest {
         format: policy::REQUEST_FORMAT,
-        plan_json: context.store.blobs().path(plan_json),
+        plan_json: plan_json.clone(),
         run: run_document(context, run, workspace).await?,
         sets: config
             .policy_sets_of(&workspace.name)
@@ -49,8 +50,7 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     step.must_write = vec![run_dir.policy_report()];
     step.time_limit = Some(TIME_LIMIT);
     step.memory_limit = Some(MEMORY_LIMIT);
-    let visible = vec![context.store.blobs().path(plan_json)];
-    step.confinement = confinement::of_our_own(context, &run_dir, None, visible);
+    step.confinement = confinement::of_our_own(context, &run_dir, None, vec![plan_json]);
     let mut spec = Spec::new(format!("{}/{}", run.id, Stage::PolicyCheck), run_dir.root());
     spec.environment = environment::minimal(&context.host);
     spec.repeatable = true;

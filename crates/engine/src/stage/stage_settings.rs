@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use store::Blobs;
 
 use crate::RunDir;
-use crate::run_files::{StageError, read_json, write_private};
+use crate::run_files::{StageError, read_sealed, write_sealed};
 
 /// What a run's stages need, fixed when its plan starts: the apply has to see what the plan saw, and a run
 /// goes on to its end even if its workspace is changed or removed meanwhile.
@@ -40,13 +41,14 @@ impl StageSettings {
         }
     }
 
-    pub(super) fn write(&self, run_dir: &RunDir) -> Result<(), StageError> {
-        write_private(&run_dir.stage_settings(), self)
+    pub(super) fn write(&self, blobs: &Blobs, run_dir: &RunDir) -> Result<(), StageError> {
+        let path = run_dir.stage_settings();
+        write_sealed(blobs, &path, self).map_err(|error| StageError::file("write", &path, &error))
     }
 
-    pub(super) fn read(run_dir: &RunDir) -> Result<Self, StageError> {
+    pub(super) fn read(blobs: &Blobs, run_dir: &RunDir) -> Result<Self, StageError> {
         let path = run_dir.stage_settings();
-        let settings: Self = read_json(&path)?
+        let settings: Self = read_sealed(blobs, &path)?
             .ok_or_else(|| StageError::Impossible(format!("{} is missing", path.display())))?;
         match settings.format {
             FORMAT => Ok(settings),

@@ -120,6 +120,9 @@ pub(crate) enum Command {
     /// Make tokens for users
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Encrypt what the daemon keeps
+    #[command(subcommand)]
+    Encryption(EncryptionCommand),
     /// Print the completions of a shell
     Completions {
         /// Which shell
@@ -386,6 +389,21 @@ pub(crate) enum TokenCommand {
         /// Name of the user
         #[arg(value_parser = token::user_name)]
         user: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EncryptionCommand {
+    /// Print a new key, which goes into a file that only the daemon's user may read, or into its environment
+    Key,
+    /// Have all that is kept lie as the config file says: encrypted with its key, or in clear without one
+    ///
+    /// The daemon may run meanwhile, once it was restarted with the new key. When this is done, no other key is needed.
+    /// Exit status 1 if something could not be read: then the old keys have to stay.
+    Rotate {
+        /// The daemon's config file
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        config: PathBuf,
     },
 }
 

@@ -7,6 +7,7 @@
 pub(crate) mod args;
 pub(crate) mod check;
 pub(crate) mod context;
+mod encryption;
 pub(crate) mod failure;
 pub(crate) mod follow;
 mod json_output;
@@ -34,7 +35,7 @@ use clap::{CommandFactory as _, Parser as _};
 use tracing_subscriber::filter::LevelFilter;
 
 use self::sentinel::SentinelCommand;
-use args::{Cli, Command, ConfigCommand, Global, TokenCommand};
+use args::{Cli, Command, ConfigCommand, EncryptionCommand, Global, TokenCommand};
 use context::Context;
 use failure::{Exit, Failure};
 use output::Output;
@@ -59,6 +60,10 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Config(ConfigCommand::Check { file }) => check::run(&file, output).map(Into::into),
         Command::Token(TokenCommand::New { user }) => {
             token::new(&user, output).map(|()| Exit::Success.into())
+        }
+        Command::Encryption(EncryptionCommand::Key) => encryption::key(output).map(|()| Exit::Success.into()),
+        Command::Encryption(EncryptionCommand::Rotate { config }) => {
+            encryption::rotate(&config, output).map(Into::into)
         }
         Command::Completions { shell } => completions(shell, output).map(|()| Exit::Success.into()),
         Command::Workspace(command) => with_daemon(&global, output, async |context| {

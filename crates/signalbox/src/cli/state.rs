@@ -40,14 +40,15 @@ async fn pull(name: &str, context: &Context) -> Result<(), Failure> {
 
 async fn push(name: &str, file: &Path, force: bool, context: &Context) -> Result<(), Failure> {
     let client = &context.client;
-    let state = std::fs::read(file).map_err(|error| {
+    // before the workspace is locked for it
+    std::fs::File::open(file).map_err(|error| {
         Failure::Local(format!("can't read {}: {error}", terminal::line(&file.display().to_string())))
     })?;
     let workspace = client.workspace(name).await?;
     let pushed = match holder(&workspace) {
         Holder::Nobody => {
             client.lock_workspace(&workspace.id, "a state is being pushed").await?;
-            let pushed = client.push_state(&workspace.id, &state, force).await;
+            let pushed = client.push_state(&workspace.id, file, force).await;
             let unlocked = client.unlock_workspace(&workspace.id).await;
             // what went wrong first is what has to be told
             let pushed = pushed?;
@@ -55,12 +56,12 @@ async fn push(name: &str, file: &Path, force: bool, context: &Context) -> Result
             pushed
         }
         Holder::Daemon => {
-            let pushed = client.push_state(&workspace.id, &state, force).await?;
+            let pushed = client.push_state(&workspace.id, file, force).await?;
             client.force_unlock_workspace(&workspace.id).await?;
             pushed
         }
         // the daemon knows whether that is the user
-        Holder::Somebody => client.push_state(&workspace.id, &state, force).await?,
+        Holder::Somebody => client.push_state(&workspace.id, file, force).await?,
     };
     told(&workspace, &pushed, context).await
 }

@@ -48,12 +48,27 @@ pub(crate) enum StartError {
     /// The kernel can't do what the configuration requires.
     #[error(transparent)]
     Isolation(#[from] isolation::Unavailable),
-    /// The secret of log addresses.
+    /// The secret of addresses.
     #[error(transparent)]
-    LogKey(#[from] api::LogKeyError),
+    AddressKey(#[from] api::AddressKeyError),
     /// The actors.
     #[error("the engine can't be started: {0}")]
     Engine(#[from] engine::StartError),
+}
+
+/// Once, so that nobody believes that it is otherwise.
+fn say_what_lies_in_clear(store: &Store) {
+    match store.blobs().keys().writes_with() {
+        None => tracing::info!(
+            "states, plans, configurations and logs lie in clear below the data directory: encryption_key in the server block \
+             encrypts them (docs/encryption.md)"
+        ),
+        Some(key) if store.lies_in_clear() => tracing::warn!(
+            %key,
+            "what is kept from now on is encrypted; what was there lies in clear until `signalbox encryption rotate` has run"
+        ),
+        Some(key) => tracing::info!(%key, "what is kept is encrypted"),
+    }
 }
 
 impl Daemon {
@@ -66,7 +81,8 @@ impl Daemon {
     pub(crate) async fn start(config: Config, hidden: Vec<PathBuf>) -> Result<Self, StartError> {
         isolation::check(config.server.isolation)?;
         let config = Arc::new(config);
-        let store = Store::open(&config.server.data_dir).await?;
+        let store = Store::open_with(&config.server.data_dir, config.server.encryption.clone()).await?;
+        say_what_lies_in_clear(&store);
         let listen = config.server.listen;
         let failed = |source| StartError::Listen { address: listen, source };
         // before the actors start, since a daemon that can't be reached should not work either

@@ -111,6 +111,11 @@ fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
         ("server.listen", a.listen != b.listen),
         ("server.data_dir", a.data_dir != b.data_dir),
         ("server.public_url", a.public_url != b.public_url),
+        (
+            "server.max_connections_per_address",
+            a.max_connections_per_address != b.max_connections_per_address,
+        ),
+        ("server.encryption_key or server.previous_encryption_keys", a.encryption != b.encryption),
     ]
     .into_iter()
     .filter_map(|(setting, changed)| changed.then_some(setting))

@@ -17,7 +17,7 @@ pub use run::{
     RunOptions, RunUpdate, Waiting,
 };
 pub use settings::{Settings, Source};
-pub use state_version::{NewStateVersion, StateVersion};
+pub use state_version::{NewStateVersion, StateUpload, StateVersion};
 pub use workspace::{
     Lock, NamePattern, NewWorkspace, Origin, StateKeeper, Visibility, Workspace, WorkspaceFilter,
     WorkspaceOrder,

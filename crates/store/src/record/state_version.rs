@@ -22,6 +22,31 @@ pub struct StateVersion {
     pub created_at: Timestamp,
     /// The name of who queued the run, or wrote the state.
     pub created_by: String,
+    /// The blob with the state as `terraform show -json` gives it, if who wrote the state gave that as well.
+    pub json: Option<Digest>,
+}
+
+/// A state that was announced: its bytes come later, once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateUpload {
+    /// What the state version will be.
+    pub id: StateVersionId,
+    /// Whose.
+    pub workspace: WorkspaceId,
+    /// What it is said to be. The file has to say the same.
+    pub serial: Option<u64>,
+    /// The same of its lineage.
+    pub lineage: Option<String>,
+    /// The MD5 of its bytes, as 32 hexadecimal digits.
+    pub md5: Option<String>,
+    /// See [`Store::push_state_version`](crate::Store::push_state_version).
+    pub force: bool,
+    /// See [`StateVersion::json`]: it may come first.
+    pub json: Option<Digest>,
+    /// When it was announced.
+    pub created_at: Timestamp,
+    /// By whom.
+    pub created_by: String,
 }
 
 /// A state to be added. Its bytes have to be in the blobs already.
@@ -43,4 +68,6 @@ pub struct NewStateVersion {
     pub created_at: Timestamp,
     /// See [`StateVersion::created_by`].
     pub created_by: String,
+    /// See [`StateVersion::json`].
+    pub json: Option<Digest>,
 }

@@ -5,6 +5,7 @@ pub(crate) mod journal;
 mod pattern;
 mod read;
 pub(crate) mod runs;
+pub(crate) mod state_uploads;
 pub(crate) mod states;
 pub(crate) mod workspaces;
 
@@ -34,9 +35,10 @@ const READERS: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// In their order; a migration that was released never changes.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (1, "records", include_str!("../../migrations/0001_records.sql")),
     (2, "state keeper", include_str!("../../migrations/0002_state_keeper.sql")),
+    (3, "state uploads", include_str!("../../migrations/0003_state_uploads.sql")),
 ];
 
 fn options(database: &Path) -> SqliteConnectOptions {

@@ -24,6 +24,7 @@ fn read(row: &SqliteRow) -> Result<StateVersion, Error> {
         size: record.count("size")?,
         created_at: record.parse("created_at")?,
         created_by: record.get("created_by")?,
+        json: record.parse_some("json")?,
     })
 }
 
@@ -104,8 +105,8 @@ pub(crate) async fn by_ids(
 pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewStateVersion) -> Result<(), Error> {
     sqlx::query(
         "INSERT INTO state_versions \
-         (id, workspace, run, serial, lineage, terraform_version, digest, size, created_at, created_by) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+         (id, workspace, run, serial, lineage, terraform_version, digest, size, created_at, created_by, json) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )
     .bind(new.id.to_string())
     .bind(new.workspace.to_string())
@@ -117,6 +118,7 @@ pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewStateVersion) -> 
     .bind(integer(new.size)?)
     .bind(time(new.created_at))
     .bind(&new.created_by)
+    .bind(new.json.map(|digest| digest.to_string()))
     .execute(db)
     .await
     .map_err(|error| exists(error, new.id))?;

@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use lifecycle::id::{RunId, WorkspaceId};
+use seal::Keyring;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::SqlitePool;
 use sqlx::{Sqlite, Transaction};
 use tokio::sync::broadcast;
 
-use crate::blobs::{BlobStore, Blobs};
+use crate::blobs::{BlobStore, Blobs, KeysInUse, Lies};
 use crate::data_dir::DataDir;
 use crate::writer::{Job, Tx, Writer};
 use crate::{Error, sql};
@@ -51,6 +52,7 @@ pub struct Records {
     blobs: Blobs,
     path: Arc<Path>,
     claimed_at: SystemTime,
+    in_clear: bool,
 }
 
 /// The records of one data directory, for reading and writing. Clones are cheap and share everything.
@@ -90,9 +92,29 @@ impl Store {
     /// [`Error::DataDir`] when it can't be made or written; [`Error::NewerRelease`] when its format is not
     /// known yet; [`Error::Database`].
     pub async fn open(data_dir: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(data_dir, Keyring::default()).await
+    }
+
+    /// The same, with keys: what is kept in files is encrypted with the current one.
+    ///
+    /// # Errors
+    /// [`Error::NoKey`] when something is there that is encrypted with another key than these; and as [`open`](Self::open).
+    pub async fn open_with(data_dir: impl AsRef<Path>, keys: Keyring) -> Result<Self, Error> {
         let data_dir = data_dir.as_ref().to_owned();
-        let data_dir = Arc::new(crate::blocking(move || DataDir::claim(&data_dir)).await?);
-        let blobs = BlobStore::new(data_dir.blobs());
+        let written = Lies::written_with(&keys);
+        let claim = {
+            let keys = keys.clone();
+            move || {
+                let data_dir = DataDir::claim(&data_dir)?;
+                let mut in_use = KeysInUse::read(data_dir.path())?;
+                in_use.check(&keys)?;
+                in_use.add(written)?;
+                Ok((data_dir, in_use.has(Lies::InClear)))
+            }
+        };
+        let (data_dir, in_clear) = crate::blocking(claim).await?;
+        let data_dir = Arc::new(data_dir);
+        let blobs = BlobStore::new(data_dir.blobs(), keys);
         let (path, claimed_at) = (data_dir.path().into(), data_dir.claimed_at());
         let database = data_dir.database();
         let mut db = sql::writer(&database).await?;
@@ -104,7 +126,8 @@ impl Store {
         let readers = sql::reader_pool(&database);
         let (changes, _) = broadcast::channel(CHANGES_KEPT);
         let writer = Writer::start(db, changes.clone(), data_dir);
-        let records = Records { readers, changes, blobs: blobs.reader().clone(), path, claimed_at };
+        let blobs_reader = blobs.reader().clone();
+        let records = Records { readers, changes, blobs: blobs_reader, path, claimed_at, in_clear };
         Ok(Self { records, writer, blobs })
     }
 
@@ -148,6 +171,12 @@ impl Records {
     /// left by another one.
     pub const fn claimed_at(&self) -> SystemTime {
         self.claimed_at
+    }
+
+    /// Whether some of the files that are kept may lie in clear: those of a store that was opened without a key, now or
+    /// before, as long as they were not sealed since ([`reseal`](crate::reseal)).
+    pub const fn lies_in_clear(&self) -> bool {
+        self.in_clear
     }
 
     /// Files that are named by their content.

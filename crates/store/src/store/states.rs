@@ -1,11 +1,12 @@
 use std::collections::HashMap;
 
+use jiff::SignedDuration;
 use lifecycle::id::{RunId, StateVersionId, WorkspaceId};
 use lifecycle::queue;
 
 use super::{Change, Records, Store};
-use crate::record::{Lock, NewStateVersion, Page, PageRequest, StateVersion};
-use crate::state_file::{Succession, forced_succession, succession};
+use crate::record::{Lock, NewStateVersion, Page, PageRequest, StateUpload, StateVersion};
+use crate::state_file::{Succession, announced_succession, forced_succession, succession};
 use crate::writer::Tx;
 use crate::{AddStateError, Digest, Error, LockError, PushStateError, StateConflict, StateMeta, sql};
 
@@ -44,23 +45,78 @@ impl Store {
         new: NewStateVersion,
         force: bool,
     ) -> Result<StateVersion, PushStateError> {
+        self.write(move |tx| Box::pin(async move { push(tx, &new, force).await })).await
+    }
+
+    /// Announces a state whose bytes come later. What would be refused then, as far as it is known, is refused now.
+    ///
+    /// # Errors
+    /// [`PushStateError`]: nothing was changed.
+    pub async fn announce_state(&self, upload: StateUpload) -> Result<(), PushStateError> {
         self.write(move |tx| {
             Box::pin(async move {
-                match sql::workspaces::by_id(tx.sql(), new.workspace).await?.lock {
-                    None => return Err(LockError::NotLocked.into()),
-                    Some(held) if held.by != new.created_by && held.by != Lock::DAEMON => {
-                        return Err(LockError::LockedByAnother(held).into());
-                    }
-                    Some(_) => {}
+                may_be_pushed(tx, upload.workspace, &upload.created_by).await?;
+                if let Some(current) = sql::states::current(tx.sql(), upload.workspace).await? {
+                    let lineage = upload.lineage.as_deref();
+                    announced_succession(&current.meta, lineage, upload.serial, upload.force)?;
                 }
-                if let Some(run) = queue::holder(&sql::runs::queue(tx.sql(), new.workspace).await?) {
-                    return Err(LockError::HeldByRun(run).into());
-                }
-                add(tx, &new, if force { forced_succession } else { succession }).await
+                sql::state_uploads::remove_before(tx.sql(), upload.created_at - ANNOUNCED_FOR).await?;
+                sql::state_uploads::insert(tx.sql(), &upload).await?;
+                Ok(())
             })
         })
         .await
     }
+
+    /// Makes a state that was announced the current one, now that its bytes are there.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if it was not announced, or has come already; otherwise [`PushStateError`], and it is announced
+    /// still.
+    pub async fn finish_state(&self, mut new: NewStateVersion) -> Result<StateVersion, PushStateError> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let upload = sql::state_uploads::by_id(tx.sql(), new.id).await?;
+                new.json = upload.json;
+                let version = push(tx, &new, upload.force).await?;
+                sql::state_uploads::remove(tx.sql(), new.id).await?;
+                Ok(version)
+            })
+        })
+        .await
+    }
+
+    /// Remembers where the JSON of a state is that was announced, or has come already.
+    ///
+    /// # Errors
+    /// [`Error`] of the database.
+    pub async fn set_state_json(&self, id: StateVersionId, json: Digest) -> Result<(), Error> {
+        self.write(move |tx| Box::pin(async move { sql::state_uploads::set_json(tx.sql(), id, json).await }))
+            .await
+    }
+}
+
+/// How long the bytes of a state may be waited for.
+const ANNOUNCED_FOR: SignedDuration = SignedDuration::from_hours(25);
+
+/// Whether this user may bring a state there now.
+async fn may_be_pushed(tx: &mut Tx, workspace: WorkspaceId, by: &str) -> Result<(), PushStateError> {
+    match sql::workspaces::by_id(tx.sql(), workspace).await?.lock {
+        None => return Err(LockError::NotLocked.into()),
+        Some(held) if held.by != by && held.by != Lock::DAEMON => {
+            return Err(LockError::LockedByAnother(held).into());
+        }
+        Some(_) => {}
+    }
+    match queue::holder(&sql::runs::queue(tx.sql(), workspace).await?) {
+        Some(run) => Err(LockError::HeldByRun(run).into()),
+        None => Ok(()),
+    }
+}
+
+async fn push(tx: &mut Tx, new: &NewStateVersion, force: bool) -> Result<StateVersion, PushStateError> {
+    may_be_pushed(tx, new.workspace, &new.created_by).await?;
+    add(tx, new, if force { forced_succession } else { succession }).await
 }
 
 impl Records {
@@ -82,6 +138,14 @@ impl Records {
         content: Digest,
     ) -> Result<Option<StateVersion>, Error> {
         sql::states::with_content(&mut *self.reader().await?, workspace, content).await
+    }
+
+    /// A state that was announced, and has not come yet.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn state_upload(&self, id: StateVersionId) -> Result<StateUpload, Error> {
+        sql::state_uploads::by_id(&mut *self.reader().await?, id).await
     }
 
     /// The state version with this id.

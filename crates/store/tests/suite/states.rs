@@ -18,12 +18,13 @@ fn state(workspace: &Workspace, serial: u64, lineage: &str, content: &str) -> Ne
         size: content.len() as u64,
         created_at: at(0),
         created_by: "ada".into(),
+        json: None,
     }
 }
 
 fn kept(new: NewStateVersion) -> StateVersion {
-    let NewStateVersion { id, workspace, run, meta, digest, size, created_at, created_by } = new;
-    StateVersion { id, workspace, run, meta, digest, size, created_at, created_by }
+    let NewStateVersion { id, workspace, run, meta, digest, size, created_at, created_by, json } = new;
+    StateVersion { id, workspace, run, meta, digest, size, created_at, created_by, json }
 }
 
 pub(crate) async fn a_state_only_goes_forward(store: Store) {

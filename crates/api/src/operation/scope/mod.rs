@@ -16,7 +16,10 @@ use crate::jsonapi::{ApiError, Identity, Result, identity};
 use crate::reader::Reader;
 pub(crate) use organization::{InOrganization, OnOrganization, OnWhatIsVisible};
 pub(crate) use run::{OnLogAddress, OnRun, OnRunEvent, OnStage};
-pub(crate) use version::{OnConfigurationVersion, OnOutput, OnStateVersion};
+pub(crate) use version::{
+    AnyStateVersion, JsonState, OnAnyStateVersion, OnConfigurationVersion, OnOutput, OnStateUpload,
+    OnStateVersion, RawState,
+};
 pub(crate) use workspace::{ById, ByName, OnNamedWorkspace, OnWorkspace};
 
 /// A variable of a path.

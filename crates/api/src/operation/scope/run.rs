@@ -10,7 +10,7 @@ use store::{JournalEntry, Run, Workspace};
 use super::super::right::{Action, SecretInPath};
 use super::{Names, Scope, Variable, id_variable, variable};
 use crate::ApiState;
-use crate::jsonapi::{ApiError, Result, Secret};
+use crate::jsonapi::{ApiError, Result, Secret, Subject};
 use crate::reader::Reader;
 
 /// A run with its workspace. A plan, an apply and a policy check are parts of their run, and name it.
@@ -110,7 +110,7 @@ impl Scope for OnLogAddress {
         let not_found = || ApiError::not_found("log");
         let run: RunId = names.name()?.parse().map_err(|_| not_found())?;
         let stage = stage_of(&names.name()?).ok_or_else(not_found)?;
-        match api.log_key().check(run, stage, &names.name()?, Timestamp::now()) {
+        match api.address_key().check(Subject::Log(run, stage), &names.name()?, Timestamp::now()) {
             Secret::Good => Ok(Self { run: api.store().run(run).await?, api, stage, _checked: () }),
             Secret::Expired => Err(ApiError::expired()),
             Secret::Wrong => Err(not_found()),
