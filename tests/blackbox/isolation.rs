@@ -47,6 +47,9 @@ fn attempts(world: &World, other: &Run) -> Vec<(&'static str, String)> {
         ),
         ("another run's log", read(format!("{other_run}/apply/log"))),
         ("the config file", read(config.to_string())),
+        ("the key of encryption", read(format!("{}", world.path().join("encryption.key").display()))),
+        ("the ids of keys", read(format!("{data}/keys"))),
+        ("the file of a secret", read(format!("{}", world.path().join("secret.txt").display()))),
         ("the config file by a link", format!("ln -s {config} link && cat link")),
         ("the database by a link", format!("ln -s {data}/signalbox.db db-link && head -c 20 db-link")),
         ("the database by a hard link", format!("ln {data}/signalbox.db db && head -c 20 db")),
@@ -116,6 +119,15 @@ async fn nothing_is_reached(setup: Setup, start: impl FnOnce(Setup) -> World) {
     let gates = setup.path().join("gates");
     std::fs::create_dir(&gates).unwrap();
     let gate = Gate::new(&gates, "other");
+    for (name, content) in
+        [("encryption.key", seal::Key::generate().unwrap()), ("secret.txt", SECRET.to_owned())]
+    {
+        let path = setup.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        // whoever the daemon runs as, its user can read it
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    }
+    let setup = setup.server("encryption_key = file(\"./encryption.key\")");
     let other = format!("# other-configuration\n{}", terraform::gated_apply(&gate));
     let mut world = start(
         setup
@@ -124,7 +136,7 @@ async fn nothing_is_reached(setup: Setup, start: impl FnOnce(Setup) -> World) {
                 &format!("{other}\nvariable \"secret\" {{ type = string }}\n"),
                 |workspace| {
                     workspace
-                        .with(&format!("sensitive_variables = {{ secret = {SECRET:?} }}"))
+                        .with("sensitive_variables = { secret = file(\"./secret.txt\") }")
                         .with(&format!("sensitive_environment = {{ SECRET = {SECRET:?} }}"))
                 },
             )

@@ -89,7 +89,11 @@ fn env(Argument { text, quotable }: &Argument, span: &Span, context: &Context<'_
     }
 }
 
-fn file(Argument { text, quotable }: &Argument, span: &Span, context: &Context<'_>) -> Result<String, Issue> {
+fn file(
+    Argument { text, quotable }: &Argument,
+    span: &Span,
+    context: &mut Context<'_>,
+) -> Result<String, Issue> {
     let issue = |message| Issue::error(Code::UnreadableFile, span, message);
     let path = crate::text::resolve(text, context.base)
         .map_err(|fault| issue(format!("invalid path: {}", fault.what)).help(fault.help))?;
@@ -99,6 +103,7 @@ fn file(Argument { text, quotable }: &Argument, span: &Span, context: &Context<'
             "the path is relative to the config file's directory, and the daemon must be able to read it";
         issue(format!("can't read {shown}: {error}")).help(help)
     })?;
+    context.has_read(span, path);
     String::from_utf8(content)
         .map(without_last_line_break)
         .map_err(|_| issue(format!("{shown} is not UTF-8 text")).help("encode it, in base64 for instance"))

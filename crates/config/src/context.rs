@@ -1,6 +1,7 @@
 //! What a decoder carries along: where findings go, and what a name may refer to.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -107,13 +108,27 @@ pub(crate) struct Context<'a> {
     issues: Vec<Issue>,
     found: Counts,
     hidden: Spans,
+    /// Values that are secret, wherever they come from.
+    secret: Spans,
+    /// What was read by `file(…)`, and where that stands.
+    files: Vec<(Span, PathBuf)>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(host: &'a dyn Host, base: &'a Path, source: SourceFile) -> Self {
         let (names, mut hidden) = (Registry::default(), Spans::default());
         exposed::tokens(source.text()).for_each(|span| hidden.add(&span));
-        Self { host, base, names, source, issues: Vec::new(), found: Counts::default(), hidden }
+        Self {
+            host,
+            base,
+            names,
+            source,
+            issues: Vec::new(),
+            found: Counts::default(),
+            hidden,
+            secret: Spans::default(),
+            files: Vec::new(),
+        }
     }
 
     pub(crate) fn report(&mut self, mut issue: Issue) {
@@ -135,6 +150,21 @@ impl<'a> Context<'a> {
     /// Nothing of the span may be shown.
     pub(crate) fn hide(&mut self, span: &Span) {
         self.hidden.add(span);
+    }
+
+    /// Says that a value is secret: the file that it comes from is one, if it comes from a file.
+    pub(crate) fn secret(&mut self, span: &Span) {
+        self.secret.add(span);
+    }
+
+    pub(crate) fn has_read(&mut self, span: &Span, path: PathBuf) {
+        self.files.push((span.clone(), path));
+    }
+
+    /// The files that secret values come from.
+    pub(crate) fn secret_files(&self) -> BTreeSet<PathBuf> {
+        let secret = self.files.iter().filter(|(span, _)| self.secret.touch(span));
+        secret.map(|(_, path)| path.clone()).collect()
     }
 
     pub(crate) fn is_hidden(&self, span: &Span) -> bool {

@@ -135,7 +135,8 @@ fn decode(body: &Body<'_>, file: PathBuf, context: &mut Context<'_>) -> Config {
     let policy_sets = decoded(policy_sets, |name, block| sections::policy_set(name, block, context));
     let workspaces = decoded(workspaces, |name, block| sections::workspace(name, block, context));
     let index = Index::of(&users, &teams);
-    Config { file, server, organization, users, teams, policy_sets, workspaces, index }
+    let secret_files = context.secret_files();
+    Config { file, server, organization, users, teams, policy_sets, workspaces, secret_files, index }
 }
 
 /// The blocks of one type with their names; the names are now known.

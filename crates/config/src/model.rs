@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub struct Config {
     pub policy_sets: IndexMap<String, PolicySetConfig>,
     /// Workspaces by name.
     pub workspaces: IndexMap<String, WorkspaceConfig>,
+    /// The files that sensitive values and keys were read from: no code of a run is to see them.
+    pub secret_files: BTreeSet<PathBuf>,
     pub(crate) index: Index,
 }
 

@@ -326,6 +326,9 @@ fn the_shipped_file_loads_as_it_is_and_with_all_of_its_settings_on() {
     let config = loaded.config;
     let workspace = &config.workspaces["network-prod"];
     assert_eq!(config.server.encryption.ids().count(), 2);
+    // what is not secret may be for runs to read as well
+    let secret = ["/etc/signalbox/api-key", "/etc/signalbox/encryption.key"].map(std::path::PathBuf::from);
+    assert!(config.secret_files.iter().eq(&secret), "{:?}", config.secret_files);
     assert!(config.server.public_url.is_some() && config.policy_sets.contains_key("baseline"));
     assert!(workspace.sensitive_variables.contains_key("api_key"));
     assert!(workspace.sensitive_environment.contains_key("AWS_SECRET_ACCESS_KEY"));

@@ -126,6 +126,7 @@ fn encryption(fields: &Fields<'_>, context: &mut Context<'_>) -> Keyring {
     for name in ["encryption_key", "previous_encryption_keys"] {
         if let Some(node) = fields.node(name) {
             context.hide(&node.span);
+            context.secret(&node.span);
         }
     }
     let current: Option<Key> = fields.optional("encryption_key", context);

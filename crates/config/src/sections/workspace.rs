@@ -50,6 +50,9 @@ pub(crate) fn workspace(name: &str, block: &Block<'_>, context: &mut Context<'_>
 /// Keeps what stands in sensitive attributes out of what is shown. Keys and calls stay: they say where to look.
 pub(super) fn hide_sensitive_literals(block: &Block<'_>, context: &mut Context<'_>) {
     let sensitive = |attribute: &&Attribute<'_>| attribute.name.as_str().starts_with("sensitive_");
+    for attribute in block.body.attributes.iter().filter(sensitive) {
+        context.secret(&attribute.value.span);
+    }
     let mut hide = |value: &Expression<'_>| {
         if !matches!(value.kind, Kind::Call(_)) {
             context.hide(&value.span);

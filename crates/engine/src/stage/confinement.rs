@@ -1,5 +1,5 @@
 //! What of the machine the code of a run sees (docs/isolation.md): all that its user may read, but for the daemon's data,
-//! of which it sees what is its own run's, and the config file; and it writes where its configuration lies, to what terraform
+//! of which it sees what is its own run's, the config file and the files that its secrets come from; and it writes where its configuration lies, to what terraform
 //! is handed, and to what belongs to everybody.
 
 use std::path::PathBuf;
@@ -42,7 +42,9 @@ fn confinement(context: &Context, visible: Vec<PathBuf>, own: Vec<PathBuf>) -> O
     if config.server.isolation == IsolationMode::Off {
         return None;
     }
-    let hidden = [context.data_dir.clone()].into_iter().chain(context.hidden.clone()).collect();
+    // as the kernel sees them: links are followed
+    let secret = config.secret_files.iter().filter_map(|file| std::fs::canonicalize(file).ok());
+    let hidden = [context.data_dir.clone()].into_iter().chain(context.hidden.clone()).chain(secret).collect();
     let of_everybody = OF_EVERYBODY.into_iter().map(PathBuf::from);
     let writable = own.into_iter().chain(of_everybody).chain(config.server.writable_paths.clone()).collect();
     Some(Confinement { hidden, visible, writable })
