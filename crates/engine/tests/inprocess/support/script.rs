@@ -107,7 +107,7 @@ pub fn carry_out(spec: &Spec, end: &End) -> ExecutionResult {
 
 /// Does what was done until somebody stopped it: everything before its main step, and a part of that.
 pub fn break_off(spec: &Spec, killed: bool) -> ExecutionResult {
-    let main = ["terraform plan", "policy-check", "terraform apply"];
+    let main = ["terraform plan", "policy-check", "terraform apply", "take-configuration"];
     let name = main.into_iter().find(|main| spec.steps.iter().any(|step| step.name == *main)).unwrap();
     let ExecutionResult { steps, .. } = carry_out(spec, &End::Fails(name));
     ExecutionResult { interrupted: true, killed, ..result(spec, Outcome::Interrupted, steps) }
