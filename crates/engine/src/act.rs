@@ -6,7 +6,7 @@
 use jiff::SignedDuration;
 use lifecycle::access::Action;
 use lifecycle::id::{RunId, WorkspaceId};
-use lifecycle::{Event, Facts, WorkspaceRights};
+use lifecycle::{Event, Facts, WorkspaceRights, step};
 use store::{Actor, Lock, LockError, NewRun, RecordError, Run, RunUpdate, Settings, Source, Workspace};
 
 use crate::request::check_text;
@@ -68,8 +68,18 @@ impl Engine {
     /// [`Refusal::NotFound`] if there is none that they may see, [`Refusal::NotAuthorized`] if they may not do this.
     pub async fn run_for(&self, user: &str, id: RunId, action: Action) -> Result<(Run, Workspace), Refusal> {
         let not_found = || Refusal::not_found(id.described());
-        let run = self.context.store.run(id).await.map_err(unless_absent(not_found))?;
-        let workspace = self.context.store.workspace(run.workspace).await?;
+        let store = &self.context.store;
+        let run = match store.run(id).await {
+            // the way out for a person whose run nobody can read any more
+            Err(store::Error::Damaged { .. }) if action == Action::ForceCancel => {
+                let workspace = store.workspace(store.workspace_of_run(id).await?).await?;
+                self.authorize(user, &workspace, action, not_found)?;
+                store.mend_run(id, self.context.now()).await?;
+                store.run(id).await?
+            }
+            found => found.map_err(unless_absent(not_found))?,
+        };
+        let workspace = store.workspace(run.workspace).await?;
         self.authorize(user, &workspace, action, not_found)?;
         Ok((run, workspace))
     }
@@ -166,8 +176,16 @@ impl Engine {
         comment: Option<String>,
     ) -> Result<Run, Refusal> {
         check_text("/comment", comment.as_deref().unwrap_or_default())?;
-        let (current, workspace) = self.run_for(user, run, Action::Read).await?;
         let event = action.event();
+        let of_damaged = (action == RunAction::ForceCancel).then_some(Action::ForceCancel);
+        let (current, workspace) = self.run_for(user, run, of_damaged.unwrap_or(Action::Read)).await?;
+        // nobody has to wait for the end of what nobody can read
+        let event = match current.damaged {
+            Some(_) if of_damaged.is_some() && step(current.state, current.facts, event).is_err() => {
+                Event::Cancel
+            }
+            _ => event,
+        };
         if let Some(needed) = Action::of(event) {
             self.authorize(user, &workspace, needed, || Refusal::not_found(run.described()))?;
         }

@@ -120,6 +120,9 @@ impl Driver {
     async fn turn(&mut self) -> Result<Next, Trouble> {
         fault::point(&self.context.data_dir, "run-actor");
         let run = self.context.store.run(self.run).await?;
+        if let (Some(words), Mode::Ordinary) = (&run.damaged, &self.mode) {
+            self.mode = Mode::LastResort { reason: words.clone() };
+        }
         let facts = match self.mode {
             Mode::Ordinary => self.context.facts_now(&run).await?,
             // nothing is applied any more that was not approved already

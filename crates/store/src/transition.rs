@@ -31,6 +31,7 @@ pub(crate) fn queued(new: NewRun) -> Run {
         error: None,
         policy: None,
         logs: BTreeMap::new(),
+        damaged: None,
     }
 }
 

@@ -72,6 +72,7 @@ pub(crate) fn run_in(state: State, outcome: Option<PolicyOutcome>) -> Run {
         configuration_version: None,
         error: None,
         logs: BTreeMap::new(),
+        damaged: None,
         policy: outcome.map(|outcome| PolicyCheckRecord {
             outcome,
             report: Digest::of(b"report"),

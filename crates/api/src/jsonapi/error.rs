@@ -166,6 +166,14 @@ impl From<store::Error> for ApiError {
                 let detail = "another process holds the daemon's database, a backup for instance: try again";
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
             }
+            store::Error::Damaged { ref id, .. } => {
+                tracing::error!(%error, "a record can't be read");
+                let detail = format!(
+                    "the record of {id} can't be read, and the daemon's log says why. A release that wrote it may read it; \
+                     force-cancel gives up what can't be read of a run, and ends it"
+                );
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+            }
             error => {
                 tracing::error!(%error, "the store failed");
                 Self::internal()

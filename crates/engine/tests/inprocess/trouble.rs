@@ -9,7 +9,7 @@ use lifecycle::{Execution, Stage, State};
 use sqlx::Connection as _;
 
 use crate::crashes::{assert_applied, executing};
-use crate::support::{Action, Life, Point, Script, World, auto};
+use crate::support::{Action, End, Life, Point, Script, World, auto};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -225,7 +225,6 @@ fn a_place_that_can_not_be_had_ends_the_run_in_words() {
 
 /// Has the database refuse to record these states, and no others.
 fn refuse(world: &World, life: &Life, states: &str) {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data_dir().join("signalbox.db"));
     let trigger = if states.is_empty() {
         "DROP TRIGGER refused".to_owned()
     } else {
@@ -234,11 +233,7 @@ fn refuse(world: &World, life: &Life, states: &str) {
              BEGIN SELECT RAISE(ABORT, 'as injected'); END"
         )
     };
-    life.wait("the database is changed", async {
-        let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-        sqlx::query(sqlx::AssertSqlSafe(trigger)).execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
-    });
+    life.wait("the database is changed", sql(world, trigger));
 }
 
 #[test]
@@ -286,4 +281,84 @@ fn a_database_that_records_nothing_makes_a_run_wait_and_nothing_spin() {
     refuse(&world, &life, "");
     life.reaches_in_time(run, State::PlanErrored(Stage::Plan));
     world.assert_over(&life, run);
+}
+
+/// Spoils a column of a run's record.
+fn damage(world: &World, life: &Life, run: RunId, column: &str) {
+    let spoil = format!("UPDATE runs SET {column} = '{{spoiled' WHERE id = '{run}'");
+    life.wait("a record is spoiled", sql(world, spoil));
+}
+
+/// What another program does to the database.
+async fn sql(world: &World, statement: String) {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data_dir().join("signalbox.db"));
+    let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+const COLUMNS: [&str; 10] = [
+    "state",
+    "facts",
+    "options",
+    "created_at",
+    "state_changed_at",
+    "status_timestamps",
+    "cancel",
+    "plan",
+    "policy_outcome",
+    "logs",
+];
+
+#[test]
+fn a_run_whose_record_can_not_be_read_holds_up_no_other_and_is_ended_by_a_force_cancel() {
+    for (number, column) in COLUMNS.into_iter().enumerate() {
+        let one = [Stage::EXECUTED[number % Stage::EXECUTED.len()]];
+        for stage in if column == "state" { &Stage::EXECUTED[..] } else { &one }.iter().copied() {
+            let what = format!("{column} in {stage}");
+            let world = World::new();
+            world.executor().script(stage, Script::gated());
+            let life = world.live();
+            let run = life.queue("guarded", &auto());
+            life.until("it executes", |executor| executor.is_running(run, stage));
+            damage(&world, &life, run, column);
+            drop(life);
+
+            // a daemon starts with it, and what can be read is listed
+            let life = world.live();
+            life.advance(Duration::from_secs(5));
+            world.executor().script(stage, Script::ends(End::Well));
+            let other = life.queue("net", &auto());
+            life.reaches_in_time(other, State::Applied);
+            assert!(life.wait("it can't be read", life.store().run(run)).is_err(), "{what}");
+            assert!(
+                !life
+                    .wait("all are listed", life.store().non_final_runs())
+                    .unwrap()
+                    .iter()
+                    .any(|one| one.id == run)
+            );
+            let next = life.queue("guarded", &auto());
+            life.advance(Duration::from_secs(5));
+            assert_eq!(life.run(next).state, State::Pending, "{what}: it may be at work still");
+
+            // nobody who may not do that changes anything
+            assert!(life.try_act("planner", run, RunAction::ForceCancel).is_err(), "{what}");
+            assert!(life.try_act("owner", run, RunAction::Cancel).is_err(), "{what}");
+            life.act(run, RunAction::ForceCancel);
+            life.advance_by(Duration::from_secs(1), MINUTE);
+            if world.executor().is_running(run, stage) {
+                // an apply is interrupted, and has the time to write its state
+                world.executor().end(run, stage);
+            }
+            let ended = life.ends(run);
+            let words = ended.damaged.unwrap_or_default();
+            assert!(words.contains(column), "{what}: {words}");
+            life.reaches_in_time(next, State::Applied);
+            // a log that is not known to be kept stays where it is
+            if column != "logs" {
+                world.assert_over(&life, run);
+            }
+        }
+    }
 }

@@ -53,6 +53,8 @@ pub struct Run {
     pub policy: Option<PolicyCheckRecord>,
     /// The blobs with the logs of the stages that are over. A stage that never ran has none.
     pub logs: BTreeMap<Stage, Digest>,
+    /// What of this record could not be read, in words, and was given up. Nothing more is begun then.
+    pub damaged: Option<String>,
 }
 
 /// The run as its queue sees it. A run that fetches its configuration has it when there is a version of it.

@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, SqliteConnection};
 
 use super::read::{Record, exists, integer, time};
-use super::{all, push_in};
+use super::{all, push_in, readable};
 use crate::Error;
 use crate::record::{
     Commit, ConfigurationStatus, ConfigurationVersion, NewConfigurationVersion, Page, PageRequest,
@@ -77,7 +77,7 @@ pub(crate) async fn page(
     .bind(page.offset())
     .fetch_all(db)
     .await?;
-    Ok(Page { items: all(&rows, read)?, total: total.unsigned_abs() })
+    Ok(Page { items: readable(&rows, read), total: total.unsigned_abs() })
 }
 
 pub(crate) async fn current(

@@ -2,6 +2,7 @@
 
 pub(crate) mod configurations;
 pub(crate) mod journal;
+pub(crate) mod mend;
 mod pattern;
 mod read;
 pub(crate) mod runs;
@@ -35,10 +36,11 @@ const READERS: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// In their order; a migration that was released never changes.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "records", include_str!("../../migrations/0001_records.sql")),
     (2, "state keeper", include_str!("../../migrations/0002_state_keeper.sql")),
     (3, "state uploads", include_str!("../../migrations/0003_state_uploads.sql")),
+    (4, "damaged runs", include_str!("../../migrations/0004_damaged_runs.sql")),
 ];
 
 fn options(database: &Path) -> SqliteConnectOptions {
@@ -145,6 +147,15 @@ pub(crate) async fn undo_write(db: &mut SqliteConnection) -> Result<(), Error> {
 /// Reads each row.
 fn all<T>(rows: &[SqliteRow], read: impl Fn(&SqliteRow) -> Result<T, Error>) -> Result<Vec<T>, Error> {
     rows.iter().map(read).collect()
+}
+
+/// Reads those rows that can be read, for lists: one that is damaged hides no other.
+fn readable<T>(rows: &[SqliteRow], read: impl Fn(&SqliteRow) -> Result<T, Error>) -> Vec<T> {
+    let told = |row| {
+        let read = read(row);
+        read.inspect_err(|error| tracing::error!(%error, "a record is left out of a list")).ok()
+    };
+    rows.iter().filter_map(told).collect()
 }
 
 /// The ids of the rows by what is in that column, in the order of the rows.

@@ -8,7 +8,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use super::pattern::literal;
 use super::read::{Record, exists, json, time};
 use super::workspaces::push_visible;
-use super::{all, push_in};
+use super::{all, push_in, readable};
 use crate::Error;
 use crate::record::{
     Page, PageRequest, PolicyCheckRecord, Run, RunFilter, Slice, Visibility, Waiting, entry,
@@ -37,10 +37,11 @@ fn read(row: &SqliteRow) -> Result<Run, Error> {
         error: record.get("error")?,
         policy: read_policy(&record)?,
         logs: record.json("logs")?,
+        damaged: record.get("damaged")?,
     })
 }
 
-fn read_policy(record: &Record<'_>) -> Result<Option<PolicyCheckRecord>, Error> {
+pub(super) fn read_policy(record: &Record<'_>) -> Result<Option<PolicyCheckRecord>, Error> {
     let outcome = match record.get::<Option<&str>>("policy_outcome")? {
         None => return Ok(None),
         Some("passed") => PolicyOutcome::Passed,
@@ -85,7 +86,7 @@ pub(crate) async fn queue(
 }
 
 pub(crate) async fn non_final(db: &mut SqliteConnection) -> Result<Vec<Run>, Error> {
-    all(&sqlx::query("SELECT * FROM runs WHERE final = 0 ORDER BY seq").fetch_all(db).await?, read)
+    Ok(readable(&sqlx::query("SELECT * FROM runs WHERE final = 0 ORDER BY seq").fetch_all(db).await?, read))
 }
 
 /// What the queue of the organization needs of the runs that are not over.
@@ -94,21 +95,21 @@ pub(crate) async fn waiting(db: &mut SqliteConnection) -> Result<Vec<Waiting>, E
         sqlx::query("SELECT seq, id, workspace, state, facts, configuration_version FROM runs WHERE final = 0 ORDER BY seq")
             .fetch_all(db)
             .await?;
-    all(&rows, |row| {
+    Ok(readable(&rows, |row| {
         let record = Record::new(row)?;
         Ok(Waiting {
             seq: record.get("seq")?,
             workspace: record.parse("workspace")?,
             entry: read_entry(row)?,
         })
-    })
+    }))
 }
 
 /// Those with these ids, in no order.
 pub(crate) async fn by_ids(db: &mut SqliteConnection, ids: &[RunId]) -> Result<Vec<Run>, Error> {
     let mut select = QueryBuilder::new("SELECT * FROM runs WHERE id");
     push_in(&mut select, ids);
-    all(&select.build().fetch_all(db).await?, read)
+    Ok(readable(&select.build().fetch_all(db).await?, read))
 }
 
 pub(crate) async fn busy_workspaces(db: &mut SqliteConnection) -> Result<Vec<WorkspaceId>, Error> {
@@ -129,7 +130,7 @@ pub(crate) async fn current_of(
     let mut select =
         QueryBuilder::new("SELECT r.* FROM workspaces w JOIN runs r ON r.id = w.current_run WHERE w.id");
     push_in(&mut select, workspaces);
-    all(&select.build().fetch_all(db).await?, read)
+    Ok(readable(&select.build().fetch_all(db).await?, read))
 }
 
 pub(crate) async fn counts(db: &mut SqliteConnection) -> Result<HashMap<State, u64>, Error> {
@@ -279,7 +280,7 @@ async fn newest(
     let mut select = QueryBuilder::new("SELECT r.* FROM runs r ");
     push_conditions(&mut select, filter, way);
     select.push(" ORDER BY r.seq DESC LIMIT ").push_bind(limit).push(" OFFSET ").push_bind(offset);
-    all(&select.build().fetch_all(db).await?, read)
+    Ok(readable(&select.build().fetch_all(db).await?, read))
 }
 
 fn push_conditions(sql: &mut QueryBuilder<Sqlite>, filter: &RunFilter, way: Way) {

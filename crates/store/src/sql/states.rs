@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, SqliteConnection};
 
 use super::read::{Record, exists, integer, time};
-use super::{all, grouped, push_in};
+use super::{all, grouped, push_in, readable};
 use crate::record::{NewStateVersion, Page, PageRequest, StateVersion};
 use crate::{Digest, Error, StateMeta};
 
@@ -79,7 +79,7 @@ pub(crate) async fn page(
             .bind(page.offset())
             .fetch_all(db)
             .await?;
-    Ok(Page { items: all(&rows, read)?, total: total.unsigned_abs() })
+    Ok(Page { items: readable(&rows, read), total: total.unsigned_abs() })
 }
 
 /// The ids of those that these runs made, by run.

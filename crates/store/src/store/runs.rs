@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
+use jiff::Timestamp;
 use lifecycle::id::{RunEventId, RunId, WorkspaceId};
 use lifecycle::{Rule, State, queue};
 
@@ -72,6 +73,23 @@ impl Store {
         })
         .await
     }
+
+    /// Makes the record of a run readable, by giving up what of it is not ([`Run::damaged`]). One that can be read, or is
+    /// over, stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn mend_run(&self, run: RunId, now: Timestamp) -> Result<(), Error> {
+        self.write(move |tx| {
+            Box::pin(async move {
+                let workspace = sql::mend::workspace_of(tx.sql(), run).await?;
+                sql::mend::mend(tx.sql(), run, now).await?;
+                tx.changed(Change::Run { workspace, run });
+                Ok(())
+            })
+        })
+        .await
+    }
 }
 
 impl Records {
@@ -107,7 +125,16 @@ impl Records {
         sql::runs::queue(&mut *self.reader().await?, workspace).await
     }
 
-    /// The runs of all workspaces that are not over, in the order in which they were queued.
+    /// Where a run lies, whatever else of it can be read.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error`] of the database.
+    pub async fn workspace_of_run(&self, run: RunId) -> Result<WorkspaceId, Error> {
+        sql::mend::workspace_of(&mut *self.reader().await?, run).await
+    }
+
+    /// The runs of all workspaces that are not over, in the order in which they were queued; but for those that can't be
+    /// read.
     ///
     /// # Errors
     /// [`Error`] of the database.
