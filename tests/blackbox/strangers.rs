@@ -83,3 +83,14 @@ async fn a_plan_and_an_apply_that_take_too_long_are_ended_and_keep_their_state()
     assert!(world.act("operator", &apply, RunAction::Discard).await.is_err(), "it is over");
     world.assert_nothing_is_left();
 }
+
+#[tokio::test]
+async fn a_fetch_that_takes_too_long_is_ended_in_words() {
+    let url = silent_server();
+    let world = Setup::new().server("fetch_time_limit = \"1s\"").block(&workspace("silent", &url)).start();
+    let run = world.queue("silent").await;
+    let run = world.reaches(&run, "Plan Errored").await;
+    let error = run.error().unwrap_or_default();
+    assert!(error.contains("time limit") && error.contains("fetch_time_limit"), "{error}");
+    world.assert_nothing_is_left();
+}

@@ -93,6 +93,9 @@ pub struct Step {
     /// [`Step::time_limit_grace`] later.
     #[serde(default, rename = "time_limit_ms", with = "optional_milliseconds")]
     pub time_limit: Option<Duration>,
+    /// Where a person changes the limit, in words: it is told with the end that the limit made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_setting: Option<String>,
     /// Between the interrupt and the kill once the time limit is exceeded.
     #[serde(default = "default_grace", rename = "time_limit_grace_ms", with = "milliseconds")]
     pub time_limit_grace: Duration,
@@ -221,12 +224,19 @@ impl Step {
             continue_on: only_zero(),
             stdout: Stdout::Log,
             time_limit: None,
+            time_limit_setting: None,
             time_limit_grace: DEFAULT_TIME_LIMIT_GRACE,
             memory_limit: None,
             exclusive: None,
             require: Vec::new(),
             must_write: Vec::new(),
         }
+    }
+
+    /// Limits the time of the step, by a setting that a person can change.
+    pub fn limit_time(&mut self, limit: Duration, setting: &str) {
+        self.time_limit = Some(limit);
+        self.time_limit_setting = Some(setting.to_owned());
     }
 
     /// The same step with these arguments.

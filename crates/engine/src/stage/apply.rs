@@ -28,7 +28,7 @@ pub(super) fn prepare(context: &Context, run: &Run) -> Result<Spec, StageError> 
     let plugin_cache = settings.environment.get("TF_PLUGIN_CACHE_DIR").map(String::as_str);
     let place = Place::of(&context.data_dir, &run_dir)?;
     apply.confinement = confinement::of_terraform(context, &run_dir, &place, plugin_cache);
-    apply.time_limit = Some(context.config().server.apply_time_limit);
+    apply.limit_time(context.config().server.apply_time_limit, "apply_time_limit in the server block");
     apply.time_limit_grace = context.config().server.cancel_grace;
     apply.require = vec![FileDigest { path: run_dir.plan(), sha256: plan.plan_digest.to_string() }];
 

@@ -47,7 +47,7 @@ pub(super) async fn prepare_fetch(
     spec.environment = environment(context, run, workspace, &settings);
     spec.log = Some(shared_log(&run_dir)?);
     let mut take = take(context, &run_dir, &place, &request);
-    take.time_limit = Some(context.config().server.fetch_time_limit);
+    take.limit_time(context.config().server.fetch_time_limit, "fetch_time_limit in the server block");
     spec.steps = vec![take];
     Ok(spec)
 }
@@ -86,8 +86,8 @@ pub(super) async fn prepare(context: &Context, run: &Run, workspace: &Workspace)
     let mut steps = terraform_steps(run, &run_dir, &stages, turn);
     steps.iter_mut().for_each(|step| step.confinement.clone_from(&confinement));
     spec.steps.extend(steps);
-    let limit = Some(context.config().server.plan_time_limit);
-    spec.steps.iter_mut().for_each(|step| step.time_limit = limit);
+    let limit = context.config().server.plan_time_limit;
+    spec.steps.iter_mut().for_each(|step| step.limit_time(limit, "plan_time_limit in the server block"));
     spec.environment = stages.environment;
     Ok(spec)
 }

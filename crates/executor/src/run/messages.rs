@@ -26,8 +26,10 @@ pub(crate) fn failure(step: &Step, ended: &StepEnd, killed_here: bool, peak_memo
         }
         StepEnd::TimeLimit => {
             let limit = step.time_limit.unwrap_or_default();
+            let setting =
+                step.time_limit_setting.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
             return Some(format!(
-                "{name} was stopped: its time limit of {} was exceeded",
+                "{name} was stopped: its time limit of {}{setting} was exceeded",
                 describe_duration(limit)
             ));
         }
