@@ -8,25 +8,26 @@ pub(crate) fn at_once(dir: &Path) -> std::io::Result<PathBuf> {
     script(
         dir,
         "at-once",
-        r#"case "$2" in
+        r#"case "$1" in
 plan) for a; do case "$a" in -out=*) echo plan > "${a#-out=}";; esac; done;;
 show) echo '{"terraform_version":"1.11.4","resource_changes":[]}';;
 version) echo '{"terraform_version":"1.11.4"}';;
 esac
-[ "$1" = version ] && echo '{"terraform_version":"1.11.4"}'
 exit 0"#,
     )
 }
 
-/// Plans a change, and notes the time at which the apply begins, in nanoseconds since the epoch.
+/// Plans a change, and notes the time at which the apply begins, in nanoseconds since the epoch. Its apply leaves a newer
+/// state, without which a run would take its workspace out of service.
 pub(crate) fn noting(dir: &Path, note: &Path) -> std::io::Result<PathBuf> {
     let body = format!(
-        r#"case "$2" in
-apply) date +%s%N > {}; exit 0;;
+        r#"case "$1" in
+apply) now=$(date +%s%N); echo $now > {}
+echo '{{"version":4,"terraform_version":"1.11.4","serial":'$now',"lineage":"bench","outputs":{{}},"resources":[]}}' > terraform.tfstate;;
 plan) for a; do case "$a" in -out=*) echo plan > "${{a#-out=}}";; esac; done; exit 2;;
 show) echo '{{"terraform_version":"1.11.4","resource_changes":[]}}';;
+version) echo '{{"terraform_version":"1.11.4"}}';;
 esac
-[ "$1" = version ] && echo '{{"terraform_version":"1.11.4"}}'
 exit 0"#,
         note.display()
     );
