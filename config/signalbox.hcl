@@ -126,7 +126,8 @@ workspace "network-prod" {
   #  AWS_SECRET_ACCESS_KEY = env("AWS_SECRET_ACCESS_KEY")
   #}
 
-  # By team: read, plan (queue runs), write (confirm, discard, cancel, lock), admin (force-cancel, force-unlock).
+  # By team: read, plan (queue runs), write (confirm, discard, cancel, lock, bring states),
+  # admin (force-cancel, force-unlock).
   # When this block is removed it stands until the runs under way are over, and a day longer.
   access = {
     platform = "write"

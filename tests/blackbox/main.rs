@@ -21,6 +21,7 @@ mod permissions;
 mod place;
 mod policies;
 mod queue;
+mod review;
 mod secrets;
 mod sentinel;
 mod sentinel_cli;

@@ -25,7 +25,7 @@ async fn a_run_queued_with_plan_rights_is_never_auto_applied() {
 async fn each_action_needs_its_level() {
     let world = Setup::new().workspace("net", terraform::SIMPLE).start();
     assert!(not_found(world.try_queue("reader", "net", NewRun::default()).await));
-    let run = world.queue_as("planner", "net", NewRun::default()).await;
+    let run = world.queue_as("operator", "net", NewRun::default()).await;
     world.reaches(&run, "Needs Confirmation").await;
     assert_eq!(world.client("reader").run(&run.id).await.unwrap().state_name(), "Needs Confirmation");
     for user in ["reader", "planner", "stranger"] {
@@ -34,6 +34,18 @@ async fn each_action_needs_its_level() {
         }
     }
     assert_eq!(world.run(&run).await.state_name(), "Needs Confirmation");
+}
+
+#[tokio::test]
+async fn who_queued_a_run_may_take_it_back_until_it_is_applied() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    for (action, state) in [(RunAction::Discard, "Discarded"), (RunAction::Cancel, "Canceled")] {
+        let run = world.queue_as("planner", "net", NewRun::default()).await;
+        world.reaches(&run, "Needs Confirmation").await;
+        assert!(not_found(world.act("planner", &run, RunAction::Apply).await), "it is no confirmation");
+        world.act("planner", &run, action).await.unwrap();
+        world.reaches(&run, state).await;
+    }
 }
 
 #[tokio::test]

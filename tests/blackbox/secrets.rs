@@ -309,12 +309,12 @@ async fn what_is_planted_everywhere_is_found_only_where_the_docs_say(keys: &str)
 
 #[tokio::test]
 async fn without_a_key_what_is_planted_everywhere_is_found_only_where_the_docs_say() {
-    what_is_planted_everywhere_is_found_only_where_the_docs_say("").await;
+    Box::pin(what_is_planted_everywhere_is_found_only_where_the_docs_say("")).await;
 }
 
 #[tokio::test]
 async fn with_a_key_what_is_planted_everywhere_is_found_only_where_the_docs_say() {
     let key = seal::Key::generate().unwrap();
     let setting = format!("encryption_key = {key:?}");
-    what_is_planted_everywhere_is_found_only_where_the_docs_say(&setting).await;
+    Box::pin(what_is_planted_everywhere_is_found_only_where_the_docs_say(&setting)).await;
 }

@@ -221,6 +221,7 @@ impl Reader {
         run::View {
             access: self.user.access(workspace),
             reader: &self.user.name,
+            configured: self.user.config.workspaces.get(&workspace.name),
             now: Timestamp::now(),
             policies: self.user.policies(workspace),
             position: if waits { queue.position(run.id) } else { 0 },

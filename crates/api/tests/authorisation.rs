@@ -53,7 +53,7 @@ impl World {
         let seeding = Seeding::begin().await;
         let (store, now) = (seeding.store.clone(), Timestamp::now());
         let workspace = seeding.workspace("network").await;
-        let blob = store.blobs().put_bytes("{}").await.unwrap();
+        let blob = store.blobs().put_bytes(r#"{"terraform_version":"1.11.4"}"#).await.unwrap();
         let configuration = NewConfigurationVersion {
             id: ConfigurationVersionId::generate(),
             workspace,
@@ -62,7 +62,13 @@ impl World {
             created_at: now,
         };
         let url = "https://git.example/infra.git".into();
-        let commit = Commit { sha: "0123456789".repeat(4), reference: "main".into(), url };
+        let commit = Commit {
+            sha: "0123456789".repeat(4),
+            reference: "main".into(),
+            url,
+            message: None,
+            author: None,
+        };
         let uploaded =
             ConfigurationResult::Uploaded { digest: blob.digest, size: blob.size, commit: Some(commit) };
         let version = store.keep_configuration_version(configuration, uploaded, now).await.unwrap();

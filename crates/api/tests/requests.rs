@@ -215,7 +215,7 @@ async fn a_body_that_can_not_be_read_is_refused_by_what_is_wrong_with_it() {
 async fn the_body_of_a_state_is_read_only_from_who_may_write_it() {
     let server = Seeding::begin().await.start().await;
     let path = format!("/api/v2/workspaces/{}/state-versions", server.workspace("network").await);
-    for (user, status) in [("admin", 400), ("operator", 404), ("stranger", 404)] {
+    for (user, status) in [("operator", 400), ("planner", 404), ("stranger", 404)] {
         server.post(user, &path, "{\"data\"").await.ok(status);
     }
 }

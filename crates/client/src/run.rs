@@ -3,8 +3,9 @@ use std::ops::Deref;
 use jiff::Timestamp;
 use lifecycle::{Progress, Stage, State};
 use wire::{
-    ApplyAttributes, CommentAttributes, Included, One, PlanAttributes, RunAttributes, RunEventAttributes,
-    UserAttributes, WorkspaceAttributes,
+    ApplyAttributes, CommentAttributes, ConfigurationVersionAttributes, Included, IngressAttributes,
+    IngressAttributesAttributes, One, PlanAttributes, RunAttributes, RunEventAttributes, UserAttributes,
+    WorkspaceAttributes,
 };
 
 use crate::document::{FromDocument, Result, linked};
@@ -22,6 +23,8 @@ pub struct Run {
     pub plan: Option<wire::Plan>,
     /// The apply, if it came along.
     pub apply: Option<wire::Apply>,
+    /// The commit that it runs on, if it does and it came along.
+    pub commit: Option<IngressAttributes>,
 }
 
 impl Deref for Run {
@@ -133,7 +136,15 @@ impl FromDocument for Run {
         let workspace = linked(&links.workspace).map(|id| included.get::<WorkspaceAttributes>(id));
         let plan = linked(&links.plan).map(|id| included.get::<PlanAttributes>(id));
         let apply = linked(&links.apply).map(|id| included.get::<ApplyAttributes>(id));
+        let configuration = linked(&links.configuration_version)
+            .map(|id| included.get::<ConfigurationVersionAttributes>(id))
+            .transpose()?
+            .flatten();
+        let commit = configuration
+            .and_then(|version| linked(&version.relationships.ingress_attributes).map(str::to_owned))
+            .map(|id| included.get::<IngressAttributesAttributes>(&id));
         Ok(Self {
+            commit: commit.transpose()?.flatten(),
             workspace_name: workspace.transpose()?.flatten().map(|workspace| workspace.name.clone()),
             created_by: user_name(linked(&links.created_by), included)?,
             plan: plan.transpose()?.flatten(),

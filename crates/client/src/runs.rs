@@ -1,3 +1,4 @@
+use review::Review;
 use url::Url;
 use wire::{Comment, CreateRun};
 
@@ -5,7 +6,8 @@ use crate::http::unexpected;
 use crate::{Apply, Client, ClientError, NewRun, Page, Plan, PolicyCheck, Run, RunEvent, Stage};
 
 /// What comes along with a run.
-pub(crate) const INCLUDE: (&str, &str) = ("include", "plan,apply,created_by,workspace");
+pub(crate) const INCLUDE: (&str, &str) =
+    ("include", "plan,apply,created_by,workspace,configuration_version.ingress_attributes");
 /// Every kind of run: without it, plan-only runs are left out.
 const OPERATIONS: (&str, &str) =
     ("filter[operation]", "plan_only,plan_and_apply,save_plan,refresh_only,destroy,empty_apply");
@@ -127,6 +129,22 @@ impl Client {
     pub async fn plan_json(&self, run_id: &str) -> Result<Option<Vec<u8>>, ClientError> {
         let json = self.bytes(self.v2(["runs", run_id, "plan", "json-output"]), &[]).await?;
         Ok(Some(json).filter(|json| !json.is_empty()))
+    }
+
+    /// What the plan of a run would do, the gravest first. `None` while there is no plan, and where there will be none.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn review(&self, run_id: &str) -> Result<Option<Review>, ClientError> {
+        let url = self.own(["runs", run_id, "review"]);
+        let json = match self.bytes(url.clone(), &[]).await {
+            Err(ClientError::NotFound(_)) => return Ok(None),
+            answer => answer?,
+        };
+        if json.is_empty() {
+            return Ok(None);
+        }
+        serde_json::from_slice(&json).map(Some).map_err(|error| unexpected(&url, error))
     }
 
     /// The run as policies see it, the JSON that `tfrun` is made of: for admins.

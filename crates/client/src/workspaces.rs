@@ -2,7 +2,8 @@ use wire::LockReason;
 
 use crate::{Account, Client, ClientError, Page, Workspace};
 
-const INCLUDE: (&str, &str) = ("include", "current_run,current_run.apply,locked_by");
+const INCLUDE: (&str, &str) =
+    ("include", "current_run,current_run.plan,current_run.apply,current_run.created_by,locked_by");
 
 impl Client {
     /// The user that the token belongs to.

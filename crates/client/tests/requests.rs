@@ -48,7 +48,10 @@ async fn a_run_is_read_with_what_came_along_and_without_what_is_not_known() {
     assert_eq!((run.plan_id(), run.plan.as_ref()), (Some("plan-1"), None));
     assert_eq!((run.message.as_str(), run.status.as_ref()), ("why", "planned"));
     let request = &server.requests()[0];
-    assert_eq!(request.line, "GET /api/v2/runs/run-1?include=plan%2Capply%2Ccreated_by%2Cworkspace");
+    assert_eq!(
+        request.line,
+        "GET /api/v2/runs/run-1?include=plan%2Capply%2Ccreated_by%2Cworkspace%2Cconfiguration_version.ingress_attributes"
+    );
     assert_eq!(request.header("authorization"), Some("Bearer top-secret"));
 }
 

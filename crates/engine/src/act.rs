@@ -80,11 +80,22 @@ impl Engine {
             found => found.map_err(unless_absent(not_found))?,
         };
         let workspace = store.workspace(run.workspace).await?;
-        self.authorize(user, &workspace, action, not_found)?;
+        self.authorize_on(user, &run, &workspace, action)?;
         Ok((run, workspace))
     }
 
-    /// Whoever may see the workspace is told that it takes more; for everybody else there is nothing.
+    /// The same for what is done to a run.
+    fn authorize_on(
+        &self,
+        user: &str,
+        run: &Run,
+        workspace: &Workspace,
+        action: Action,
+    ) -> Result<(), Refusal> {
+        let access = self.access(user, workspace).on_run(run.created_by == user, run.state);
+        allowed(access, workspace, action, || Refusal::not_found(run.id.described()))
+    }
+
     fn authorize(
         &self,
         user: &str,
@@ -92,14 +103,7 @@ impl Engine {
         action: Action,
         not_found: impl Fn() -> Refusal,
     ) -> Result<(), Refusal> {
-        let access = self.access(user, workspace);
-        if access.allows(action) {
-            Ok(())
-        } else if access.allows(Action::Read) {
-            Err(Refusal::NotAuthorized { workspace: workspace.name.clone(), needs: action.needs() })
-        } else {
-            Err(not_found())
-        }
+        allowed(self.access(user, workspace), workspace, action, not_found)
     }
 
     /// The run as policies see it: what `tfrun` and `input.run` are made of.
@@ -187,7 +191,7 @@ impl Engine {
             _ => event,
         };
         if let Some(needed) = Action::of(event) {
-            self.authorize(user, &workspace, needed, || Refusal::not_found(run.described()))?;
+            self.authorize_on(user, &current, &workspace, needed)?;
         }
         let force_cancel_from = (action == RunAction::Cancel).then(|| self.force_cancel_from());
         let update = RunUpdate { force_cancel_from, ..RunUpdate::default() };
@@ -246,6 +250,22 @@ impl Engine {
         self.workspace_for(user, workspace, Action::ForceUnlock).await?;
         let now = self.context.now();
         self.context.store.force_unlock_workspace(workspace, now).await.map_err(lock_refusal)
+    }
+}
+
+/// Whoever may see the workspace is told that it takes more; for everybody else there is nothing.
+fn allowed(
+    access: WorkspaceRights,
+    workspace: &Workspace,
+    action: Action,
+    not_found: impl Fn() -> Refusal,
+) -> Result<(), Refusal> {
+    if access.allows(action) {
+        Ok(())
+    } else if access.allows(Action::Read) {
+        Err(Refusal::NotAuthorized { workspace: workspace.name.clone(), needs: action.needs() })
+    } else {
+        Err(not_found())
     }
 }
 

@@ -128,23 +128,11 @@ async fn work_in_log(run_dir: &RunDir) -> Work {
             line.clear();
             match log.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => return work,
-                Ok(_) => work.read(&without_colours(&line)),
+                Ok(_) => work.read(&text::without_colours(&String::from_utf8_lossy(&line))),
             }
         }
     });
     read.await.unwrap_or_default()
-}
-
-/// Without the escape sequences that terraform writes for colours: `ESC [ … m`.
-fn without_colours(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let mut plain = String::with_capacity(text.len());
-    let mut parts = text.split("\u{1b}[");
-    plain.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        plain.push_str(part.split_once('m').map_or("", |(_, after)| after));
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -190,7 +178,7 @@ mod tests {
             "terraform_data.y: Still creating... [10s elapsed]",
             "terraform_data.z: Destroying... [id=1]",
         ] {
-            work.read(&without_colours(line.as_bytes()));
+            work.read(&text::without_colours(line));
         }
         assert!(work.began);
         assert_eq!(work.words(), " (module.a[\"b: c\"].terraform_data.x, terraform_data.z)");

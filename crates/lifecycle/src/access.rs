@@ -4,7 +4,7 @@
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
 
-use crate::Event;
+use crate::{Event, Stage, State};
 
 /// The name under which the daemon itself does what people do. No user has it.
 pub const DAEMON: &str = "signalbox";
@@ -17,9 +17,9 @@ pub enum AccessLevel {
     Read,
     /// Queue runs.
     Plan,
-    /// Confirm, discard and cancel runs, lock the workspace.
+    /// Confirm, discard and cancel runs, lock the workspace, and bring states.
     Write,
-    /// Force-cancel, force-unlock, read the raw plan, and write states.
+    /// Force-cancel, force-unlock, and read the raw plan.
     Admin,
 }
 
@@ -57,7 +57,7 @@ bitflags! {
         const READ_RUNS = 1;
         /// Queue runs.
         const PLAN_RUNS = 1 << 1;
-        /// Confirm, discard and cancel runs; have one's own applied by themselves.
+        /// Confirm runs; have one's own applied by themselves.
         const APPLY_RUNS = 1 << 2;
         /// Kill runs.
         const FORCE_CANCEL = 1 << 3;
@@ -71,6 +71,8 @@ bitflags! {
         const WRITE_STATE = 1 << 7;
         /// Override failed soft-mandatory policies. No level of a workspace has it: it comes from the organization.
         const OVERRIDE_POLICIES = 1 << 8;
+        /// Discard and cancel runs.
+        const STOP_RUNS = 1 << 9;
     }
 }
 
@@ -82,15 +84,23 @@ impl WorkspaceRights {
     /// The level `plan`.
     pub const PLAN: Self = Self::READ.union(Self::PLAN_RUNS);
     /// The level `write`.
-    pub const WRITE: Self = Self::PLAN.union(Self::APPLY_RUNS).union(Self::LOCK);
+    pub const WRITE: Self =
+        Self::PLAN.union(Self::APPLY_RUNS).union(Self::STOP_RUNS).union(Self::LOCK).union(Self::WRITE_STATE);
     /// The level `admin`.
-    pub const ADMIN: Self = Self::WRITE
-        .union(Self::FORCE_CANCEL)
-        .union(Self::FORCE_UNLOCK)
-        .union(Self::READ_PLAN_JSON)
-        .union(Self::WRITE_STATE);
+    pub const ADMIN: Self =
+        Self::WRITE.union(Self::FORCE_CANCEL).union(Self::FORCE_UNLOCK).union(Self::READ_PLAN_JSON);
     /// What the owners have.
     pub const OWNER: Self = Self::all();
+
+    /// What they are for one run: who queued it may take it back until it is applied.
+    #[must_use]
+    pub fn on_run(self, is_own: bool, state: State) -> Self {
+        if is_own && self.contains(Self::PLAN_RUNS) && state.stage() != Stage::Apply {
+            self.union(Self::STOP_RUNS)
+        } else {
+            self
+        }
+    }
 
     /// Whether they are enough for the action.
     pub const fn allows(self, action: Action) -> bool {
@@ -188,7 +198,8 @@ impl Action {
         match self {
             Self::Read => WorkspaceRights::READ_RUNS,
             Self::QueueRun => WorkspaceRights::PLAN_RUNS,
-            Self::Apply | Self::Discard | Self::Cancel => WorkspaceRights::APPLY_RUNS,
+            Self::Apply => WorkspaceRights::APPLY_RUNS,
+            Self::Discard | Self::Cancel => WorkspaceRights::STOP_RUNS,
             Self::Lock => WorkspaceRights::LOCK,
             Self::ForceCancel => WorkspaceRights::FORCE_CANCEL,
             Self::ForceUnlock => WorkspaceRights::FORCE_UNLOCK,
@@ -219,7 +230,7 @@ mod tests {
             (Action::ForceCancel, A, W, "admin access"),
             (Action::ForceUnlock, A, W, "admin access"),
             (Action::ReadPlanJson, A, W, "admin access"),
-            (Action::WriteState, A, W, "admin access"),
+            (Action::WriteState, W, P, "write access"),
             // overriding is the owners' alone: admin of a workspace is not enough
             (Action::OverridePolicies, WorkspaceRights::OWNER, A, "a member of the owners team"),
         ];
@@ -227,6 +238,20 @@ mod tests {
             assert!(enough.allows(action) && WorkspaceRights::OWNER.allows(action), "{action:?}");
             assert!(!too_little.allows(action), "{action:?}");
             assert_eq!(action.needs().words(), words, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn who_queued_a_run_may_take_it_back_until_it_is_applied() {
+        for state in State::all() {
+            for own in [true, false] {
+                let rights = WorkspaceRights::PLAN.on_run(own, state);
+                let may = own && state.stage() != Stage::Apply;
+                assert_eq!(rights.allows(Action::Cancel), may, "{state:?}");
+                assert_eq!(rights.allows(Action::Discard), may, "{state:?}");
+                assert!(!rights.allows(Action::Apply), "{state:?}");
+            }
+            assert!(!WorkspaceRights::READ.on_run(true, state).allows(Action::Cancel));
         }
     }
 

@@ -25,6 +25,9 @@ use crate::report::Commit;
 use crate::unpack::{self, Taking};
 use crate::words::without_credentials;
 
+/// Characters of a commit's message that are kept.
+const MESSAGE_LIMIT: usize = 2_000;
+
 /// What is asked for, checked.
 #[derive(Debug)]
 pub(crate) struct GitSource<'a> {
@@ -297,12 +300,14 @@ impl Repository {
 
     fn commit(&self, revision: &str) -> Result<Commit, Failure> {
         let revision = format!("{revision}^{{commit}}");
-        let shown = self.output(&["log", "-1", "--no-show-signature", "--format=%H%n%s", &revision, "--"])?;
+        let format = "--format=%H%n%an%n%B";
+        let shown = self.output(&["log", "-1", "--no-show-signature", format, &revision, "--"])?;
         let shown = String::from_utf8_lossy(&shown);
-        let mut lines = shown.lines();
-        let sha = lines.next().unwrap_or_default().to_owned();
-        let subject = lines.next().filter(|subject| !subject.is_empty()).map(str::to_owned);
-        Ok(Commit { sha, subject })
+        let mut parts = shown.splitn(3, '\n');
+        let sha = parts.next().unwrap_or_default().to_owned();
+        let mut some = || parts.next().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let (author, message) = (some(), some());
+        Ok(Commit { sha, message: message.map(|text| text.chars().take(MESSAGE_LIMIT).collect()), author })
     }
 
     fn command(&self, arguments: &[&str]) -> Command {

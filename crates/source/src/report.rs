@@ -24,8 +24,19 @@ pub struct TakeReport {
 pub struct Commit {
     /// Its full name, in lower-case hexadecimal.
     pub sha: String,
-    /// The first line of its message; none if that is empty.
-    pub subject: Option<String>,
+    /// Its message, or the beginning of a long one; none if that is empty.
+    #[serde(alias = "subject")]
+    pub message: Option<String>,
+    /// The name of its author.
+    #[serde(default)]
+    pub author: Option<String>,
+}
+
+impl Commit {
+    /// The first line of its message.
+    pub fn subject(&self) -> Option<&str> {
+        self.message.as_ref()?.lines().next()
+    }
 }
 
 /// What identifies the archive. Equal configurations give equal archives.

@@ -147,8 +147,8 @@ fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
             say(log, &format!("Configuration: {} at {}{at}", without_credentials(url), escaped(reference)));
             let source = GitSource::new(url, reference)?;
             let mut fetched = source.fetch(&request.scratch, log)?;
-            let Commit { sha, subject } = &fetched.commit;
-            say(log, &format!("Commit: {sha} {}", escaped(subject.as_deref().unwrap_or_default())));
+            let commit = &fetched.commit;
+            say(log, &format!("Commit: {} {}", commit.sha, escaped(commit.subject().unwrap_or_default())));
             let mut tree = Tree::new(emptied(&request.work)?, limits);
             let selection = Selection {
                 root: root.clone(),

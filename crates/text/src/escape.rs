@@ -14,6 +14,19 @@ pub fn escaped(text: &str) -> String {
     shown
 }
 
+/// Without the escape sequences by which terraform and others colour what they print: `ESC [ … m` and its kin.
+pub fn without_colours(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut parts = text.split("\u{1b}[");
+    plain.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        // one that is cut off has no end
+        let end = part.find(|c: char| c.is_ascii_alphabetic()).map_or(part.len(), |end| end + 1);
+        plain.push_str(&part[end..]);
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -30,6 +43,18 @@ mod tests {
         ];
         for (text, shown) in table {
             assert_eq!(escaped(text), shown);
+        }
+    }
+
+    #[test]
+    fn colours_go_and_what_they_colour_stays() {
+        for (text, plain) in [
+            ("\u{1b}[31m│\u{1b}[0m \u{1b}[1;31mError: \u{1b}[0mno", "│ Error: no"),
+            ("plain", "plain"),
+            ("cut off\u{1b}[1;3", "cut off"),
+            ("a\u{1b}[2Kb\u{1b}[", "ab"),
+        ] {
+            assert_eq!(without_colours(text), plain);
         }
     }
 

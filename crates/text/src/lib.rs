@@ -7,5 +7,5 @@ mod escape;
 mod nearest;
 
 pub use amount::{bytes, count, hex};
-pub use escape::{escaped, is_steering};
+pub use escape::{escaped, is_steering, without_colours};
 pub use nearest::nearest;

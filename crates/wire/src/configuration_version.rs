@@ -66,7 +66,7 @@ pub struct IngressAttributesAttributes {
     pub clone_url: String,
     /// The full hash.
     pub commit_sha: String,
-    /// Always `null`.
+    /// What its author said, or the beginning of it.
     pub commit_message: Option<String>,
     /// Always `null`.
     pub commit_url: Option<String>,
@@ -76,4 +76,6 @@ pub struct IngressAttributesAttributes {
     pub is_pull_request: bool,
     /// Always `null`: it is not known.
     pub on_default_branch: Option<bool>,
+    /// The name of its author.
+    pub sender_username: Option<String>,
 }

@@ -3,6 +3,7 @@
 mod daemon;
 mod gate;
 pub mod processes;
+mod terminal;
 pub mod terraform;
 mod world;
 
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 pub use daemon::{Daemon, command};
 pub use gate::Gate;
+pub use terminal::Terminal;
 pub use world::{Setup, World, auto_apply, token};
 
 /// How long anything may take. Generous: a test that fails waits for it, one that passes does not.

@@ -52,11 +52,12 @@ pub(crate) fn ingress_attributes(version: &ConfigurationVersion) -> Option<Ingre
         branch: commit.reference.clone(),
         clone_url: commit.url.clone(),
         commit_sha: commit.sha.clone(),
-        commit_message: None,
+        commit_message: commit.message.clone(),
         commit_url: None,
         identifier: commit.url.clone(),
         is_pull_request: false,
         on_default_branch: None,
+        sender_username: commit.author.clone(),
     };
     Some(IngressAttributes::new(ingress_id(version), attributes))
 }
@@ -84,6 +85,8 @@ mod tests {
                 sha: "0a".repeat(20),
                 reference: "main".into(),
                 url: "https://git.example/infra.git".into(),
+                message: Some("Widen the quay\n\nIt is too narrow.".into()),
+                author: Some("Ada".into()),
             }),
             speculative: false,
             created_at: fixture::at(0),

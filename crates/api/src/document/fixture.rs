@@ -137,6 +137,7 @@ pub(crate) fn view() -> View<'static> {
     View {
         access: WorkspaceRights::OWNER,
         reader: "owner",
+        configured: None,
         now: at(10),
         policies: false,
         position: 0,

@@ -21,6 +21,8 @@ pub(crate) struct View<'a> {
     pub(crate) access: WorkspaceRights,
     /// Who reads.
     pub(crate) reader: &'a str,
+    /// Its workspace as the config file has it now, which says what is sensitive.
+    pub(crate) configured: Option<&'a config::WorkspaceConfig>,
     pub(crate) now: Timestamp,
     /// Whether policy sets apply to its workspace now.
     pub(crate) policies: bool,
@@ -70,12 +72,18 @@ fn attributes(run: &Run, view: &View) -> RunAttributes {
     let cancel = cancel(run);
     let cool_off_over = cancel.is_some_and(|cancel| cancel.force_available_at <= view.now);
     let actions = status::actions(run.state, cool_off_over);
-    let may = |action| view.access.allows(action);
-    // the raw plan has the same values in it, and needs the same right
-    let values = may(Action::ReadPlanJson) || view.reader == run.created_by;
+    let is_own = view.reader == run.created_by;
+    let access = view.access.on_run(is_own, run.state);
+    let may = |action| access.allows(action);
+    // the raw plan has the same values in it, and needs the same right; who decides sees what is not sensitive
+    let all = may(Action::ReadPlanJson) || is_own;
+    let open = |name: &str| {
+        may(Action::Apply)
+            && view.configured.is_some_and(|workspace| !workspace.sensitive_variables.contains_key(name))
+    };
     let variable = |RunVariable { key, value }: &RunVariable| ShownVariable {
         key: key.clone(),
-        value: values.then(|| value.clone()),
+        value: (all || open(key)).then(|| value.clone()),
     };
     RunAttributes {
         status: status::run_status(run.state).into(),

@@ -1,7 +1,9 @@
-//! What the dialect lacks, under `/api/signalbox/v1`: streams over SSE, and the run as policies see it.
+//! What the dialect lacks, under `/api/signalbox/v1`: streams over SSE, a plan for who decides about it, and the run
+//! as policies see it.
 
 mod changes;
 mod log;
+mod review;
 mod run;
 mod sse;
 mod tfrun;
@@ -32,6 +34,9 @@ pub(crate) fn operations() -> Vec<Operation> {
             .says("Follows everything that changes: change events.")
             .parameters(&AFTER)
             .to(changes::stream),
+        get("/api/signalbox/v1/runs/{run}/review", Action::Read)
+            .says("Reads what the plan of a run would do, the gravest first, and without values.")
+            .to(review::show),
         get("/api/signalbox/v1/runs/{run}/tfrun", Action::ReadPlanJson)
             .says("Reads a run as policies see it.")
             .to(tfrun::show),

@@ -202,6 +202,23 @@ impl<T: Serialize + JsonSchema + Send + 'static> Answer for Plain<T> {
     }
 }
 
+/// Nothing, while it may still come.
+impl<T> Answer for Option<Plain<T>>
+where
+    Plain<T>: Answer,
+{
+    fn successes() -> Vec<Success> {
+        Plain::<T>::successes().into_iter().chain(NoContent::successes()).collect()
+    }
+
+    async fn into_response(self, api: &ApiState) -> Response {
+        match self {
+            Some(plain) => plain.into_response(api).await,
+            None => NoContent.into_response(api).await,
+        }
+    }
+}
+
 /// A body of that media type, passed on as it is.
 pub(crate) struct Raw<M> {
     response: Response,

@@ -4,6 +4,7 @@ mod configuration_versions;
 mod logs;
 mod meta;
 mod organizations;
+pub(crate) mod plan_json;
 mod plans;
 mod policy_checks;
 mod run_create;

@@ -1,11 +1,10 @@
 //! Plans and applies.
 
 use lifecycle::id::{self, Kind};
-use lifecycle::wire as status;
-use store::{Digest, Run};
 use wire::{ApplyAttributes, One, PlanAttributes};
 
-use crate::jsonapi::{ApiError, Result};
+use super::plan_json;
+use crate::jsonapi::Result;
 use crate::operation::{Action, Ask, OnRun, Operation, Raw, TerraformJson, get};
 use crate::redact::redacted;
 use crate::spool;
@@ -38,7 +37,7 @@ async fn apply<K: Kind + 'static>(on: OnRun<K>, _: Ask) -> Result<One<ApplyAttri
 
 /// With everything in it in the clear.
 async fn json_output<K: Kind + 'static>(on: OnRun<K>, _: Ask) -> Result<Option<Raw<TerraformJson>>> {
-    match plan_json(&on.run)? {
+    match plan_json::whole(&on.run)? {
         Some(digest) => Raw::blob(&on.reader.api, digest).await.map(Some),
         None => Ok(None),
     }
@@ -46,19 +45,9 @@ async fn json_output<K: Kind + 'static>(on: OnRun<K>, _: Ask) -> Result<Option<R
 
 /// Without what is sensitive: for everybody who may see the run.
 async fn json_output_redacted(on: OnRun<id::Plan>, _: Ask) -> Result<Option<Raw<TerraformJson>>> {
-    let Some(digest) = plan_json(&on.run)? else { return Ok(None) };
-    let digest = on.run.plan.as_ref().and_then(|plan| plan.masked_plan_json).unwrap_or(digest);
+    let Some(digest) = plan_json::shown(&on.run)? else { return Ok(None) };
     let blobs = on.reader.api.store().blobs();
     let plan = blobs.open(digest).await?;
     let redacted = spool::written(blobs, move |into| redacted(plan.reader(), into)).await?;
     Ok(Some(Raw::spooled(redacted)))
-}
-
-/// Where the plan's JSON is; `None` while it may still come.
-fn plan_json(run: &Run) -> Result<Option<Digest>> {
-    match run.plan.as_ref().and_then(|plan| plan.plan_json) {
-        Some(digest) => Ok(Some(digest)),
-        None if matches!(status::plan_status(run.state), "pending" | "queued" | "running") => Ok(None),
-        None => Err(ApiError::not_found(format_args!("JSON output of the plan of {}", run.id))),
-    }
 }

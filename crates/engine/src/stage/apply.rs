@@ -72,7 +72,7 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
     if kept.is_trouble() {
         take_out_of_service(context, run, &run_dir).await?;
     }
-    Ok(conclusion(run, ended, kept.trouble()))
+    Ok(conclusion(context, run, ended, kept.trouble()).await)
 }
 
 /// The conclusion when what the apply left can't be taken back: it stays where it is, and nothing is planned on a state
@@ -90,13 +90,13 @@ pub(super) async fn give_up(
          then unlock the workspace",
         run_dir.work().display()
     );
-    Ok(conclusion(run, ended, Some(words)))
+    Ok(conclusion(context, run, ended, Some(words)).await)
 }
 
-fn conclusion(run: &Run, ended: &Ended, trouble: Option<String>) -> Conclusion {
+async fn conclusion(context: &Context, run: &Run, ended: &Ended, trouble: Option<String>) -> Conclusion {
     let outcome = if ended.failure().is_none() { ApplyOutcome::Succeeded } else { ApplyOutcome::Failed };
-    let words: Vec<String> = ended.reason(run).into_iter().chain(trouble).collect();
-    let why = (!words.is_empty()).then(|| words.join("; "));
+    let words: Vec<String> = ended.explained(context, run).await.into_iter().chain(trouble).collect();
+    let why = (!words.is_empty()).then(|| words.join("\n"));
     let update = RunUpdate { error: why.clone(), ..RunUpdate::default() };
     Conclusion { event: Event::ApplyEnded(outcome), why, update }
 }

@@ -6,9 +6,9 @@
 
 mod apply;
 mod confinement;
+mod diagnostic;
 mod environment;
 mod plan;
-mod plan_file;
 mod policy_check;
 mod stage_settings;
 
@@ -85,6 +85,17 @@ impl Ended {
             }
             _ => self.failure(),
         }
+    }
+
+    /// The same in words for a person who does not read the log: with terraform's own, where a step of it failed.
+    async fn explained(&self, context: &Context, run: &Run) -> Option<String> {
+        let why = self.reason(run)?;
+        Some(match self {
+            Self::Finished(result) if matches!(result.outcome, Outcome::Failed { .. }) => {
+                diagnostic::explained(context, run, run.state.stage(), why).await
+            }
+            _ => why,
+        })
     }
 
     /// Whether it was taken back before its first step.

@@ -11,6 +11,7 @@ use futures::future::try_join;
 use lifecycle::id::ConfigurationVersionId;
 use lifecycle::queue::Fetch;
 use lifecycle::{Event, Execution, PlanOutcome, Stage};
+use review::Summary;
 use serde_json::Value;
 use source::{StateKept, TakeReport, TakeRequest};
 use store::{
@@ -18,7 +19,6 @@ use store::{
     Source, StateKeeper, Workspace,
 };
 
-use super::plan_file::PlanFile;
 use super::stage_settings::StageSettings;
 use super::{Conclusion, Ended, confinement, environment};
 use crate::context::Context;
@@ -314,7 +314,10 @@ pub(super) async fn conclude(context: &Context, run: &Run, ended: &Ended) -> Res
         try_join(keep_configuration(context, run, workspace, &run_dir, ended), keep_plan).await?;
     let (outcome, why) = match (made, &plan) {
         (Some(result), Some(plan)) => outcome(result, &plan.file),
-        _ => (PlanOutcome::Failed, refusal(ended, &run_dir).or_else(|| ended.reason(run))),
+        _ => match refusal(ended, &run_dir) {
+            Some(refusal) => (PlanOutcome::Failed, Some(refusal)),
+            None => (PlanOutcome::Failed, ended.explained(context, run).await),
+        },
     };
     if outcome != PlanOutcome::Failed && !run.facts.plan_only {
         // of one that changes nothing nothing more will be heard
@@ -345,7 +348,7 @@ fn refusal(ended: &Ended, run_dir: &RunDir) -> Option<String> {
 }
 
 /// What a plan stage that came to its end means: the exit status decides, and the plan file may object.
-fn outcome(result: &ExecutionResult, plan: &PlanFile) -> (PlanOutcome, Option<String>) {
+fn outcome(result: &ExecutionResult, plan: &Summary) -> (PlanOutcome, Option<String>) {
     if plan.errored {
         let why = "the plan file says that planning failed, so it can't be applied".to_owned();
         return (PlanOutcome::Failed, Some(why));
@@ -358,7 +361,7 @@ fn outcome(result: &ExecutionResult, plan: &PlanFile) -> (PlanOutcome, Option<St
 }
 
 struct Plan {
-    file: PlanFile,
+    file: Summary,
     digest: Digest,
     json: Digest,
     masked_json: Option<Digest>,
@@ -366,7 +369,7 @@ struct Plan {
 
 impl Plan {
     fn summary(&self, outcome: PlanOutcome) -> PlanSummary {
-        let counts = self.file.counts();
+        let counts = self.file.counts;
         PlanSummary {
             has_changes: outcome == PlanOutcome::Changes,
             additions: counts.additions,
@@ -391,14 +394,10 @@ async fn read_plan(context: &Context, run: &Run, run_dir: &RunDir) -> Result<Pla
     let read = tokio::task::spawn_blocking(move || {
         let mut json = Vec::new();
         file.read_to_end(&mut json).map_err(|error| StageError::file("read", &path, &error))?;
-        let plan = serde_json::from_slice(&json).map_err(|error| {
-            StageError::Impossible(format!(
-                "terraform show -json wrote something that is not a plan: {error}"
-            ))
-        })?;
+        let plan = Summary::of(&json).map_err(|error| StageError::Impossible(error.to_string()))?;
         // now, since later nobody knows any more what was sensitive
         let masked = mask.is_some_and(|mask| mask.apply_to_json(&mut json)).then_some(json);
-        Ok::<(PlanFile, Option<Vec<u8>>), StageError>((plan, masked))
+        Ok::<(Summary, Option<Vec<u8>>), StageError>((plan, masked))
     });
     let (plan, json) =
         try_join(blobs.adopt_file(run_dir.plan()), blobs.adopt_file(run_dir.plan_json())).await?;
@@ -480,5 +479,11 @@ fn record_commit(commit: &source::Commit, request: Option<&TakeRequest>) -> Comm
         Some(source::Source::Git { url, reference, .. }) => (url.clone(), reference.clone()),
         _ => Default::default(),
     };
-    Commit { sha: commit.sha.clone(), reference, url: source::without_credentials(&url) }
+    Commit {
+        sha: commit.sha.clone(),
+        reference,
+        url: source::without_credentials(&url),
+        message: commit.message.clone(),
+        author: commit.author.clone(),
+    }
 }

@@ -190,7 +190,7 @@ pub(crate) enum StateCommand {
         #[command(flatten)]
         workspace: WorkspaceArg,
     },
-    /// Make a state file the new state version of a workspace; for its admins
+    /// Make a state file the new state version of a workspace
     ///
     /// For a state that a run left and that could not be kept: it ends the lock that signalbox set for that. A
     /// workspace that is not locked is locked meanwhile; one that you locked stays locked.
@@ -228,9 +228,14 @@ pub(crate) enum RunCommand {
         run: RunArg,
     },
     /// Apply the plan that waits for it
+    ///
+    /// On a terminal it shows what the plan would do, and asks.
     Confirm {
         #[command(flatten)]
         action: ActionArgs,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
         /// Show the log until the run has ended
         #[arg(long, short)]
         follow: bool,
@@ -447,7 +452,7 @@ mod tests {
             "run start network-prod --allow-empty-apply",
             "run list --workspace network-prod --state applied --state needs-confirmation --limit 5",
             "run show run-CZcmD7eagjhyX1vN",
-            "run confirm run-CZcmD7eagjhyX1vN --comment fine --follow",
+            "run confirm run-CZcmD7eagjhyX1vN --comment fine --yes --follow",
             "run discard run-CZcmD7eagjhyX1vN",
             "run cancel run-CZcmD7eagjhyX1vN --force",
             "run override run-CZcmD7eagjhyX1vN --comment fine",

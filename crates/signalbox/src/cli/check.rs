@@ -21,8 +21,8 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
         let document = json!({
             "file": file.display().to_string(),
             "valid": exit == Exit::Success,
-            "policy-sets": of_sets.broken,
-            "policy-set-warnings": of_sets.warnings,
+            "policy_sets": of_sets.broken,
+            "policy_set_warnings": of_sets.warnings,
             "errors": findings.count(Severity::Error),
             "warnings": findings.count(Severity::Warning),
             "diagnostics": findings,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use client::{CheckedSet, LockedBy, PlanOptions, PolicyCheck, ResourceCounts, Run, RunEvent, Workspace};
 use jiff::Timestamp;
+use review::Review;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use wire::PolicyResult;
 
 /// A run: `run show`, `run start`, `run list`, and in each event of what is followed.
@@ -41,14 +42,48 @@ pub(crate) struct RunShape<'a> {
     can: Can,
     force_cancel_available_at: Option<Timestamp>,
     timestamps: &'a BTreeMap<String, Timestamp>,
+    /// What it runs on, if that is from git and known.
+    commit: Option<CommitShape<'a>>,
+    /// Values for this run alone.
+    variables: Vec<VariableShape<'a>>,
 }
 
-/// The members of a struct of the API, spelled like all others here.
-fn in_snake_case<S: Serializer>(options: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
-    let members = serde_json::to_value(options).map_err(serde::ser::Error::custom)?;
-    let members = members.as_object().cloned().unwrap_or_default();
-    let renamed = members.into_iter().map(|(name, value)| (name.replace('-', "_"), value));
-    renamed.collect::<Map<String, Value>>().serialize(serializer)
+/// A struct of the API, its members spelled like all others here.
+fn in_snake_case<S: Serializer>(of_api: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
+    fn renamed(value: Value) -> Value {
+        match value {
+            Value::Object(members) => {
+                let renamed =
+                    members.into_iter().map(|(name, value)| (name.replace('-', "_"), renamed(value)));
+                Value::Object(renamed.collect())
+            }
+            Value::Array(all) => Value::Array(all.into_iter().map(renamed).collect()),
+            other => other,
+        }
+    }
+    renamed(serde_json::to_value(of_api).map_err(serde::ser::Error::custom)?).serialize(serializer)
+}
+
+/// What a plan would do: `run show`, and before a followed run waits for a person.
+#[derive(Serialize)]
+pub(crate) struct ReviewShape<'a>(#[serde(serialize_with = "in_snake_case")] pub(crate) &'a Review);
+
+/// The commit that a run runs on.
+#[derive(Serialize)]
+struct CommitShape<'a> {
+    sha: &'a str,
+    /// The branch or tag that it was found by.
+    reference: &'a str,
+    repository: &'a str,
+    message: Option<&'a str>,
+    author: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct VariableShape<'a> {
+    name: &'a str,
+    /// An HCL literal; `null` if it is sensitive.
+    value: Option<&'a str>,
 }
 
 /// A plan or an apply.
@@ -104,12 +139,25 @@ impl<'a> RunShape<'a> {
             can: Can {
                 confirm: actions.is_confirmable && may.can_apply,
                 discard: actions.is_discardable && may.can_discard,
-                cancel: actions.is_cancelable && may.can_cancel,
+                // also of a run that waits for a person, where the API means nothing but what is at work
+                cancel: !run.is_final() && may.can_cancel,
                 force_cancel: actions.is_force_cancelable && may.can_force_cancel,
                 r#override: run.waits_for_override() && may.can_override_policy_check,
             },
             force_cancel_available_at: run.force_cancel_available_at,
             timestamps: &run.status_timestamps,
+            commit: run.commit.as_ref().map(|commit| CommitShape {
+                sha: &commit.commit_sha,
+                reference: &commit.branch,
+                repository: &commit.clone_url,
+                message: commit.commit_message.as_deref(),
+                author: commit.sender_username.as_deref(),
+            }),
+            variables: run
+                .variables
+                .iter()
+                .map(|variable| VariableShape { name: &variable.key, value: variable.value.as_deref() })
+                .collect(),
         }
     }
 }
@@ -119,6 +167,8 @@ impl<'a> RunShape<'a> {
 pub(crate) struct RunDetails<'a> {
     #[serde(flatten)]
     run: RunShape<'a>,
+    /// What its plan would do; `null` where there is none.
+    review: Option<ReviewShape<'a>>,
     policy_checks: Vec<PolicyCheckShape<'a>>,
     events: Vec<RunEventShape<'a>>,
 }
@@ -144,7 +194,12 @@ struct RunEventShape<'a> {
 }
 
 impl<'a> RunDetails<'a> {
-    pub(crate) fn new(run: &'a Run, checks: &'a [PolicyCheck], events: &'a [RunEvent]) -> Self {
+    pub(crate) fn new(
+        run: &'a Run,
+        review: Option<&'a Review>,
+        checks: &'a [PolicyCheck],
+        events: &'a [RunEvent],
+    ) -> Self {
         let policy_checks = checks.iter().map(|check| PolicyCheckShape {
             id: &check.id,
             status: &check.status,
@@ -161,7 +216,12 @@ impl<'a> RunDetails<'a> {
             by: event.actor.as_deref(),
             comment: event.comment.as_deref(),
         });
-        Self { run: RunShape::new(run), policy_checks: policy_checks.collect(), events: events.collect() }
+        Self {
+            run: RunShape::new(run),
+            review: review.map(ReviewShape),
+            policy_checks: policy_checks.collect(),
+            events: events.collect(),
+        }
     }
 }
 

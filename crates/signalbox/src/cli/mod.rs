@@ -15,6 +15,7 @@ mod logs;
 mod next_steps;
 pub(crate) mod output;
 pub(crate) mod paint;
+mod review;
 mod run;
 #[cfg(test)]
 mod sample;

@@ -63,6 +63,13 @@ impl Output {
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
+    /// Asks something; the answer is typed behind it.
+    pub(crate) fn ask(self, question: &str) {
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "{}", self.notes.with(paint::WAITS, question));
+        let _ = stderr.flush();
+    }
+
     /// Says why it failed.
     pub(crate) fn failure(self, failure: &Failure) {
         if self.json {

@@ -57,7 +57,10 @@ async fn push(name: &str, file: &Path, force: bool, context: &Context) -> Result
         }
         Holder::Daemon => {
             let pushed = client.push_state(&workspace.id, file, force).await?;
-            client.force_unlock_workspace(&workspace.id).await?;
+            if let Err(error) = client.force_unlock_workspace(&workspace.id).await {
+                // the state is there, whoever may release the lock
+                context.output.note(&format!("the lock stays: {}", terminal::line(&error.to_string())));
+            }
             pushed
         }
         // the daemon knows whether that is the user

@@ -4,6 +4,17 @@
 //! write the clipboard or rewrite lines that were shown already are made visible instead of being obeyed.
 
 use std::fmt::Write as _;
+use std::io::{IsTerminal as _, stdin};
+
+use rustix::termios::{QueueSelector, tcflush};
+
+/// Forgets what was typed on the terminal and not read yet.
+pub(crate) fn forget_typed() {
+    if stdin().is_terminal() {
+        // a terminal that went away has nothing left to forget
+        let _ = tcflush(stdin(), QueueSelector::IFlush);
+    }
+}
 
 /// The longest colour sequence that passes.
 const SGR_LIMIT: usize = 64;

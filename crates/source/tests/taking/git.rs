@@ -121,7 +121,7 @@ fn the_whole_repository_is_taken_and_terraform_runs_in_the_path() {
     assert!(!place.work().join(".git").exists());
     assert!(log.contains("Left out network/terraform.tfstate"), "{log}");
     let commit = report.commit.unwrap();
-    assert_eq!(commit.subject.as_deref(), Some("With states"));
+    assert_eq!(commit.subject(), Some("With states"));
     assert_ne!(commit.sha, third);
 
     let current = place.path("current.tfstate");
@@ -251,7 +251,7 @@ fn the_commit_is_taken_as_it_is() {
     assert!(!work.join("version").exists());
     assert!(!work.join("untracked").exists());
     assert!(fs::metadata(work.join("run.sh")).unwrap().permissions().mode() & 0o100 != 0);
-    assert_eq!(report.commit.unwrap().subject, None);
+    assert_eq!(report.commit.unwrap().message, None);
 }
 
 /// A repository with a submodule that has one itself, and with much of what a checkout can do to files.

@@ -95,6 +95,10 @@ pub struct Commit {
     pub reference: String,
     /// The repository, without credentials.
     pub url: String,
+    /// Its message, or the beginning of a long one.
+    pub message: Option<String>,
+    /// The name of its author.
+    pub author: Option<String>,
 }
 
 /// A configuration to be announced.

@@ -21,9 +21,13 @@ fn read(row: &SqliteRow) -> Result<ConfigurationVersion, Error> {
         other => return Err(record.damaged("status", format_args!("unknown: {other:?}"))),
     };
     let commit = match record.get("commit_sha")? {
-        Some(sha) => {
-            Some(Commit { sha, reference: record.get("commit_ref")?, url: record.get("commit_url")? })
-        }
+        Some(sha) => Some(Commit {
+            sha,
+            reference: record.get("commit_ref")?,
+            url: record.get("commit_url")?,
+            message: record.get("commit_message")?,
+            author: record.get("commit_author")?,
+        }),
         None => None,
     };
     Ok(ConfigurationVersion {
@@ -126,7 +130,8 @@ pub(crate) async fn finish(
     };
     sqlx::query(
         "UPDATE configuration_versions SET status = $1, digest = $2, size = $3, error = $4, \
-         commit_sha = $5, commit_ref = $6, commit_url = $7, finished_at = $8 WHERE id = $9 AND status = 'pending'",
+         commit_sha = $5, commit_ref = $6, commit_url = $7, commit_message = $8, commit_author = $9, finished_at = $10 \
+         WHERE id = $11 AND status = 'pending'",
     )
     .bind(status.as_str())
     .bind(digest)
@@ -135,6 +140,8 @@ pub(crate) async fn finish(
     .bind(commit.map(|commit| &commit.sha))
     .bind(commit.map(|commit| &commit.reference))
     .bind(commit.map(|commit| &commit.url))
+    .bind(commit.map(|commit| &commit.message))
+    .bind(commit.map(|commit| &commit.author))
     .bind(time(now))
     .bind(id.to_string())
     .execute(db)

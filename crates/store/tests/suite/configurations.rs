@@ -34,7 +34,13 @@ pub(crate) async fn a_configuration_is_announced_and_then_finished_once(store: S
     );
     assert_eq!(pending.digest(), None);
 
-    let commit = Commit { sha: "c0ffee".into(), reference: "main".into(), url: "https://git.example".into() };
+    let commit = Commit {
+        sha: "c0ffee".into(),
+        reference: "main".into(),
+        url: "https://git.example".into(),
+        message: Some("why\n\nbecause".into()),
+        author: Some("Ada".into()),
+    };
     let finish = async |result, now| store.finish_configuration_version(pending.id, result, now).await;
     let done = finish(uploaded(Some(commit.clone())), at(1)).await.unwrap();
     assert_eq!(done.status, ConfigurationStatus::Uploaded { digest: Digest::of(b"tar"), size: 3 });

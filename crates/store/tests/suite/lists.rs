@@ -87,8 +87,13 @@ async fn configuration(store: &Store, workspace: &Workspace, sha: &str) -> Confi
     let (source, created_at) = ("git".into(), at(0));
     let new = NewConfigurationVersion { id, workspace: workspace.id, source, speculative: false, created_at };
     store.create_configuration_version(new).await.unwrap();
-    let commit =
-        Commit { sha: sha.into(), reference: "main".into(), url: "https://git.example/infra.git".into() };
+    let commit = Commit {
+        sha: sha.into(),
+        reference: "main".into(),
+        url: "https://git.example/infra.git".into(),
+        message: Some("why\n\nbecause".into()),
+        author: Some("Ada".into()),
+    };
     let result =
         ConfigurationResult::Uploaded { digest: Digest::of(sha.as_bytes()), size: 1, commit: Some(commit) };
     store.finish_configuration_version(id, result, at(1)).await.unwrap();

@@ -3,14 +3,16 @@ use std::time::Duration;
 use client::{ClientError, LogChunk, Run, RunAction, RunState, Stage, Update};
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
+use review::Review;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
+use super::super::next_steps::next_steps;
 use super::super::terminal;
 use super::log_order::{Next, Plot};
-use super::prompt::{Answers, Decision, Question};
+use super::prompt::{Answers, Decision, Question, Typed};
 use super::{Answer, Options, View, lost};
 
 /// How long a run that can be auto-applied may look as if it waited for a person before anybody is asked.
@@ -33,6 +35,8 @@ pub(super) struct Driver<'a> {
     shown: Option<(String, Option<String>)>,
     waiting: Waiting,
     answers: Answers,
+    /// What the plan would do, once that was needed.
+    review: Option<Review>,
 }
 
 /// How far we are with a run that waits for a person.
@@ -62,6 +66,7 @@ impl<'a> Driver<'a> {
             shown: None,
             waiting: Waiting::No,
             answers: Answers::default(),
+            review: None,
         }
     }
 
@@ -75,10 +80,7 @@ impl<'a> Driver<'a> {
             match self.next(&mut interrupts).await {
                 Happened::Interrupt => {
                     view.close();
-                    self.context.output.note(&format!(
-                        "\n{0}: not followed any more; the run goes on. Stop it with: signalbox run cancel {0}",
-                        self.id
-                    ));
+                    self.context.output.note(&self.left());
                     return Ok(Exit::Interrupted);
                 }
                 Happened::Run(update) => self.run_update((*update)?, view)?,
@@ -99,10 +101,29 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// What is said to who leaves a run that is not over.
+    fn left(&self) -> String {
+        let mut text = format!("\n{}: not followed any more; ", self.id);
+        match &self.run {
+            Some(run) if run.waits_for_person() => {
+                text.push_str("it waits for a decision:");
+                for step in next_steps(run) {
+                    text.push_str(&format!("\n  {}  ({})", terminal::line(&step.command), step.does));
+                }
+            }
+            _ => text.push_str(&format!("the run goes on. Stop it with: signalbox run cancel {}", self.id)),
+        }
+        text
+    }
+
     /// Does what is due now. `Some`: the run is over, and all of it was shown.
     async fn go_on(&mut self, view: &mut dyn View) -> Result<Option<Exit>, Failure> {
         // what comes after a log is shown after it
         let (Some(run), None) = (self.run.clone(), &self.log) else { return Ok(None) };
+        if matches!(&self.waiting, Waiting::Asked(state, _) if *state != run.signalbox.state) {
+            self.waiting = Waiting::No;
+            self.tell_who_decided(view).await;
+        }
         let shown = (run.state_name().to_owned(), run.waits_for().map(str::to_owned));
         if self.shown.as_ref() != Some(&shown) {
             self.shown = Some(shown);
@@ -129,23 +150,26 @@ impl<'a> Driver<'a> {
     /// Says that the run waits for a person, or asks.
     async fn wait(&mut self, run: &Run, view: &mut dyn View) -> Result<(), Failure> {
         if !run.waits_for_person() {
-            if matches!(self.waiting, Waiting::Asked(..)) {
-                view.note("\nit was decided elsewhere");
-            }
             self.waiting = Waiting::No;
             return Ok(());
         }
         match &self.waiting {
             Waiting::Asked(state, _) | Waiting::Told(state) if *state == run.signalbox.state => return Ok(()),
             Waiting::Settling(until) if *until > Instant::now() => return Ok(()),
-            Waiting::Asked(..) => view.note("\nit was decided elsewhere"),
             Waiting::No | Waiting::Told(_) if run.auto_apply && !run.waits_for_override() => {
                 self.waiting = Waiting::Settling(Instant::now() + SETTLING);
                 return Ok(());
             }
-            Waiting::No | Waiting::Told(_) | Waiting::Settling(_) => {}
+            Waiting::No | Waiting::Told(_) | Waiting::Settling(_) | Waiting::Asked(..) => {}
         }
         self.waiting = Waiting::Told(run.signalbox.state.clone());
+        if self.review.is_none() {
+            // a decision does not fail for want of it: the log says the same
+            self.review = self.context.client.review(self.id).await.ok().flatten();
+            if let Some(review) = &self.review {
+                view.review(review)?;
+            }
+        }
         match (Question::of(run), self.options.answer) {
             (Some(question), Answer::Yes) => self.decide(question.yes(), run, view).await,
             (Some(question), Answer::Person) if self.context.output.can_ask => {
@@ -158,20 +182,37 @@ impl<'a> Driver<'a> {
 
     fn ask(&mut self, question: Question, run: &Run, view: &mut dyn View) {
         self.answers.expect();
-        view.ask(&question.text(run));
+        view.ask(&question.text(run, self.review.as_ref()));
         self.waiting = Waiting::Asked(run.signalbox.state.clone(), question);
     }
 
-    async fn answered(&mut self, answer: Option<String>, view: &mut dyn View) -> Result<(), Failure> {
+    /// Somebody else was faster than who sits here.
+    async fn tell_who_decided(&self, view: &mut dyn View) {
+        let events = self.context.client.run_events(self.id).await.unwrap_or_default();
+        let decided = events.iter().rev().find(|event| event.actor.is_some());
+        let what = decided.map(|event| match &event.comment {
+            Some(comment) => format!(": {} “{comment}”", event.description),
+            None => format!(": {}", event.description),
+        });
+        let text = format!("it was decided elsewhere{}", what.unwrap_or_default());
+        view.note(&format!("\n{}", terminal::line(&text)));
+    }
+
+    async fn answered(&mut self, answer: Option<Typed>, view: &mut dyn View) -> Result<(), Failure> {
         let (Waiting::Asked(_, question), Some(run)) = (&self.waiting, self.run.clone()) else {
             return Ok(());
         };
         let question = *question;
         self.waiting = Waiting::Told(run.signalbox.state.clone());
-        match answer.map(|answer| question.decision(&answer)) {
+        let decision = answer.map(|answer| match answer {
+            Typed::Line(line) => question.decision(&line),
+            Typed::End => Decision::Unclear,
+        });
+        match decision {
             // nobody is there to answer any more
             None => view.waits(&run),
             Some(Decision::Unclear) => {
+                view.note(&format!("\n{}", question.hint()));
                 self.ask(question, &run, view);
                 Ok(())
             }
@@ -265,7 +306,7 @@ enum Happened {
     Run(Box<Result<Update<Run>, ClientError>>),
     RunsOver,
     Log(Stage, Option<Result<Update<LogChunk>, ClientError>>),
-    Answer(Option<String>),
+    Answer(Option<Typed>),
     Settled,
 }
 

@@ -1,13 +1,14 @@
-use std::io::{self, Write as _};
 use std::time::Duration;
 
 use client::{Run, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use jiff::Timestamp;
+use review::Review;
 
 use super::super::failure::{Exit, Failure};
 use super::super::next_steps::{next_steps, waits_for_others};
 use super::super::output::Output;
+use super::super::review as reviewing;
 use super::super::{paint, terminal, time};
 use super::View;
 
@@ -131,6 +132,14 @@ impl View for Human {
         self.aside(|| output.note(text));
     }
 
+    fn review(&mut self, review: &Review) -> Result<(), Failure> {
+        let all = format!("signalbox run show {}", self.id);
+        let most = reviewing::BESIDE_A_QUESTION;
+        let text = reviewing::sections(review, most, &all, self.output.notes);
+        self.note(text.trim_end());
+        Ok(())
+    }
+
     fn waits(&mut self, run: &Run) -> Result<(), Failure> {
         let mut lines = Vec::new();
         match waits_for_others(run) {
@@ -145,9 +154,7 @@ impl View for Human {
 
     fn ask(&mut self, question: &str) {
         self.clear();
-        let mut stderr = io::stderr().lock();
-        let _ = write!(stderr, "\n{}", self.output.notes.with(paint::WAITS, question));
-        let _ = stderr.flush();
+        self.output.ask(&format!("\n{question}"));
     }
 
     fn end(&mut self, run: &Run, _: Exit) -> Result<(), Failure> {

@@ -1,8 +1,9 @@
 use client::{Run, Stage};
+use review::Review;
 use serde::Serialize;
 
 use super::super::failure::{Exit, Failure};
-use super::super::json_output::RunShape;
+use super::super::json_output::{ReviewShape, RunShape};
 use super::super::output::Output;
 use super::super::terminal;
 use super::View;
@@ -27,6 +28,8 @@ enum Line<'a> {
     Log { stage: &'a str, line: &'a str },
     /// A log is complete.
     LogEnd { stage: &'a str },
+    /// What the plan would do, before the run waits for a person.
+    Review { review: ReviewShape<'a> },
     /// The run waits for a person.
     Waiting { run: RunShape<'a> },
     /// Something else, in words.
@@ -87,6 +90,10 @@ impl View for Json {
     fn note(&mut self, text: &str) {
         // it is beside the point whether somebody reads it
         let _ = self.line(&Line::Note { text: text.trim() });
+    }
+
+    fn review(&mut self, review: &Review) -> Result<(), Failure> {
+        self.line(&Line::Review { review: ReviewShape(review) })
     }
 
     fn waits(&mut self, run: &Run) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ mod driver;
 mod human;
 mod json;
 mod log_order;
-mod prompt;
+pub(crate) mod prompt;
 #[cfg(test)]
 mod tests;
 mod view;

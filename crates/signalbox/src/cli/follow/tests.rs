@@ -145,6 +145,11 @@ impl View for Record {
         self.lines.push(format!("note: {text}"));
     }
 
+    fn review(&mut self, review: &review::Review) -> Result<(), Failure> {
+        self.lines.push(format!("review: {}", review.counts));
+        Ok(())
+    }
+
     fn waits(&mut self, _: &Run) -> Result<(), Failure> {
         self.lines.push("waits".to_owned());
         self.told.notify_one();

@@ -1,4 +1,5 @@
 use client::{Run, Stage};
+use review::Review;
 
 use super::super::failure::{Exit, Failure};
 
@@ -18,6 +19,9 @@ pub(crate) trait View {
 
     /// Something that is said beside it, in one safe line.
     fn note(&mut self, text: &str);
+
+    /// What its plan would do, before somebody decides about it.
+    fn review(&mut self, review: &Review) -> Result<(), Failure>;
 
     /// It waits for a person, and nobody here is asked.
     fn waits(&mut self, run: &Run) -> Result<(), Failure>;

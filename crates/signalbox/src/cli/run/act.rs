@@ -6,19 +6,64 @@ use jiff::Timestamp;
 use super::super::args::ActionArgs;
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
+use super::super::follow::prompt::{Answers, Decision, Question, Typed};
 use super::super::follow::{self, Options};
 use super::super::json_output::RunShape;
 use super::super::next_steps::next_steps;
+use super::super::review as reviewing;
 use super::super::{terminal, time};
+use super::show::Shown;
 
 /// How often a run that is about to end is looked at.
 const POLL: Duration = Duration::from_millis(250);
 /// How often at most after a kill, which ends a run within a moment.
 const SWEEP_POLLS: u32 = 40;
 
-pub(super) async fn confirm(args: &ActionArgs, follow: bool, context: &Context) -> Result<Exit, Failure> {
+/// Confirms a plan. A person at a terminal reads what it would do before that, unless they said that they have.
+pub(super) async fn confirm(
+    args: &ActionArgs,
+    yes: bool,
+    follow: bool,
+    context: &Context,
+) -> Result<Exit, Failure> {
+    if context.output.can_ask && !yes {
+        let shown = Shown::fetch(&args.run.run, context).await?;
+        // what can't be confirmed is refused by the daemon, in its words
+        if let Some(question @ Question::Confirm { .. }) = Question::of(&shown.run) {
+            match ask(question, &shown, context).await {
+                Decision::Confirm => {}
+                Decision::Discard => return discard(args, context).await,
+                Decision::Override | Decision::Unclear => {
+                    context.output.note(&format!("{}: nothing was decided", args.run.run));
+                    return Ok(Exit::Declined);
+                }
+            }
+        }
+    }
     act(args, RunAction::Apply, context).await?;
     decided(args, "confirmed", follow, context).await
+}
+
+/// Shows what would be done, and waits for an answer that decides; unclear if there will be none.
+async fn ask(question: Question, shown: &Shown, context: &Context) -> Decision {
+    let output = context.output;
+    let text = shown.for_decision(reviewing::BESIDE_A_QUESTION, Timestamp::now(), output.notes);
+    output.note(&text);
+    let mut answers = Answers::default();
+    loop {
+        answers.expect();
+        output.ask(&question.text(&shown.run, shown.review.as_ref()));
+        match answers.next().await {
+            Some(Typed::Line(line)) => match question.decision(&line) {
+                Decision::Unclear => output.note(&question.hint()),
+                decision => return decision,
+            },
+            Some(Typed::End) | None => {
+                output.note("");
+                return Decision::Unclear;
+            }
+        }
+    }
 }
 
 pub(super) async fn discard(args: &ActionArgs, context: &Context) -> Result<Exit, Failure> {

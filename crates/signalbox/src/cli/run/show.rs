@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 
 use client::{PolicyCheck, ResourceCounts, Run, RunEvent};
 use jiff::Timestamp;
+use review::Review;
 use wire::PolicyResult;
 
 use super::super::context::Context;
@@ -9,63 +10,99 @@ use super::super::failure::{Exit, Failure};
 use super::super::json_output::RunDetails;
 use super::super::next_steps::{next_steps, waits_for_others};
 use super::super::paint::{self, Paint};
+use super::super::review as reviewing;
 use super::super::{terminal, time};
 
+/// So many characters of a commit's hash are shown.
+const SHORT_SHA: usize = 10;
+
+/// What there is to show of a run.
+pub(crate) struct Shown {
+    pub(crate) run: Run,
+    checks: Vec<PolicyCheck>,
+    events: Vec<RunEvent>,
+    pub(crate) review: Option<Review>,
+}
+
 pub(super) async fn run(id: &str, context: &Context) -> Result<Exit, Failure> {
-    let client = &context.client;
-    let run = client.run(id).await?;
-    let checks = client.policy_checks(id).await?;
-    let events = client.run_events(id).await?;
+    let shown = Shown::fetch(id, context).await?;
     let output = context.output;
     if output.json {
-        output.document(&RunDetails::new(&run, &checks, &events), false)?;
+        let Shown { run, checks, events, review } = &shown;
+        output.document(&RunDetails::new(run, review.as_ref(), checks, events), false)?;
     } else {
-        output.print(&text(&run, &checks, &events, Timestamp::now(), output.paint))?;
+        output.print(&shown.whole(Timestamp::now(), output.paint))?;
     }
     Ok(Exit::Success)
 }
 
-fn text(run: &Run, checks: &[PolicyCheck], events: &[RunEvent], now: Timestamp, paint: Paint) -> String {
-    let mut text = String::new();
-    let heading = |text: &str| paint.with(paint::HEADING, text);
-    let canceling = if run.is_canceling() { ", canceling" } else { "" };
-    // writing into a string can't fail
-    let _ = writeln!(text, "{}  {}{canceling}", heading(&terminal::line(&run.id)), paint.state(run));
-    for (name, value) in fields(run, checks, now) {
-        if !value.is_empty() {
-            let _ = writeln!(text, "{} {value}", paint.with(paint::FAINT, &format!("{name:<11}")));
+impl Shown {
+    pub(crate) async fn fetch(id: &str, context: &Context) -> Result<Self, Failure> {
+        let client = &context.client;
+        let (run, checks, events, review) = tokio::try_join!(
+            client.run(id),
+            client.policy_checks(id),
+            client.run_events(id),
+            client.review(id)
+        )?;
+        Ok(Self { run, checks, events, review })
+    }
+
+    /// Everything, for who wants to know.
+    fn whole(&self, now: Timestamp, paint: Paint) -> String {
+        let Self { run, events, .. } = self;
+        let mut text = self.for_decision(usize::MAX, now, paint);
+        let heading = |text: &str| paint.with(paint::HEADING, text);
+        if let Some(why) = run.error() {
+            let heading = if run.is_errored() { paint.with(paint::BAD, "Error") } else { heading("Reason") };
+            let _ = writeln!(text, "\n{heading}\n  {}", terminal::text(why).trim().replace('\n', "\n  "));
         }
-    }
-    let failed = failed_policies(checks);
-    if !failed.is_empty() {
-        let _ = writeln!(text, "\n{}", heading("Failed policies"));
-        let width = failed.iter().map(|(policy, ..)| policy.chars().count()).max().unwrap_or(0);
-        for (policy, how, description) in failed {
-            let line = format!("  {policy:width$}  {how}  {}", paint.with(paint::FAINT, &description));
-            let _ = writeln!(text, "{}", line.trim_end());
+        if !events.is_empty() {
+            let _ = writeln!(text, "\n{}", heading("Timeline"));
+            timeline(events, run.created_at, paint, &mut text);
         }
-    }
-    if let Some(why) = run.error() {
-        let heading = if run.is_errored() { paint.with(paint::BAD, "Error") } else { heading("Reason") };
-        let _ = writeln!(text, "\n{heading}\n  {}", terminal::text(why).trim().replace('\n', "\n  "));
-    }
-    if !events.is_empty() {
-        let _ = writeln!(text, "\n{}", heading("Timeline"));
-        timeline(events, run.created_at, paint, &mut text);
-    }
-    let steps = next_steps(run);
-    if !steps.is_empty() {
-        let _ = writeln!(text, "\n{}", heading("Next"));
-        let width = steps.iter().map(|step| step.command.len()).max().unwrap_or(0);
-        for step in steps {
-            let does = paint.with(paint::FAINT, step.does);
-            let _ = writeln!(text, "  {:width$}  {does}", terminal::line(&step.command));
+        let steps = next_steps(run);
+        if !steps.is_empty() {
+            let _ = writeln!(text, "\n{}", heading("Next"));
+            let width = steps.iter().map(|step| step.command.len()).max().unwrap_or(0);
+            for step in steps {
+                let does = paint.with(paint::FAINT, step.does);
+                let _ = writeln!(text, "  {:width$}  {does}", terminal::line(&step.command));
+            }
         }
+        if let Some(whom) = waits_for_others(run) {
+            let _ = writeln!(text, "  {whom}");
+        }
+        text
     }
-    if let Some(whom) = waits_for_others(run) {
-        let _ = writeln!(text, "  {whom}");
+
+    /// What one has to know before saying yes. At most `most` changes are named.
+    pub(crate) fn for_decision(&self, most: usize, now: Timestamp, paint: Paint) -> String {
+        let Self { run, checks, review, .. } = self;
+        let mut text = String::new();
+        let canceling = if run.is_canceling() { ", canceling" } else { "" };
+        let id = paint.with(paint::HEADING, &terminal::line(&run.id));
+        // writing into a string can't fail
+        let _ = writeln!(text, "{id}  {}{canceling}", paint.state(run));
+        for (name, value) in fields(run, checks, now) {
+            if !value.is_empty() {
+                let _ = writeln!(text, "{} {value}", paint.with(paint::FAINT, &format!("{name:<11}")));
+            }
+        }
+        let failed = failed_policies(checks);
+        if !failed.is_empty() {
+            let _ = writeln!(text, "\n{}", paint.with(paint::HEADING, "Failed policies"));
+            let width = failed.iter().map(|(policy, ..)| policy.chars().count()).max().unwrap_or(0);
+            for (policy, how, description) in failed {
+                let line = format!("  {policy:width$}  {how}  {}", paint.with(paint::FAINT, &description));
+                let _ = writeln!(text, "{}", line.trim_end());
+            }
+        }
+        if let Some(review) = review {
+            text += &reviewing::sections(review, most, &format!("signalbox run show {}", run.id), paint);
+        }
+        text
     }
-    text
 }
 
 fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static str, String)> {
@@ -92,7 +129,9 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
         ("Workspace", terminal::line(run.workspace_name.as_deref().unwrap_or_default())),
         ("Message", terminal::line(&run.message)),
         ("Queued", queued),
+        ("Commit", commit(run)),
         ("Kind", kind(run)),
+        ("Variables", variables(run)),
         ("Targets", terminal::line(&run.options.target_addrs.join(", "))),
         ("Replaces", terminal::line(&run.options.replace_addrs.join(", "))),
         ("Terraform", terminal::line(run.terraform_version.as_deref().unwrap_or_default())),
@@ -101,6 +140,25 @@ fn fields(run: &Run, checks: &[PolicyCheck], now: Timestamp) -> Vec<(&'static st
         ("Apply", apply.unwrap_or_default()),
         ("Cancel", wait),
     ]
+}
+
+/// As `1a2b3c4 Widen the quay, by Ada (main of https://git.example/infra.git)`.
+fn commit(run: &Run) -> String {
+    let Some(commit) = &run.commit else { return String::new() };
+    let sha: String = commit.commit_sha.chars().take(SHORT_SHA).collect();
+    let subject = commit.commit_message.as_deref().and_then(|message| message.lines().next());
+    let subject = subject.map(|subject| format!(" {subject}")).unwrap_or_default();
+    let author = commit.sender_username.as_ref().map(|author| format!(", by {author}")).unwrap_or_default();
+    terminal::line(&format!("{sha}{subject}{author} ({} of {})", commit.branch, commit.clone_url))
+}
+
+/// Those of this run alone.
+fn variables(run: &Run) -> String {
+    let shown = run
+        .variables
+        .iter()
+        .map(|variable| format!("{} = {}", variable.key, variable.value.as_deref().unwrap_or("(sensitive)")));
+    terminal::line(&shown.collect::<Vec<_>>().join(", "))
 }
 
 /// The status of a plan or an apply with what it is about, once that is known. Imports are rare, and are left out
@@ -180,7 +238,7 @@ mod tests {
     use client::{CheckedPolicy, CheckedSet, PlanOptions};
     use lifecycle::State;
     use serde_json::json;
-    use wire::{NullIfEmpty, RunEventAttributes};
+    use wire::{NullIfEmpty, RunEventAttributes, ShownVariable};
 
     use super::*;
     use crate::cli::sample;
@@ -208,6 +266,10 @@ mod tests {
                 ..PlanOptions::default()
             });
             run.terraform_version = Some("1.11.4".into());
+            run.variables = vec![
+                ShownVariable { key: "size".into(), value: Some("\"large\"".into()) },
+                ShownVariable { key: "password".into(), value: None },
+            ];
             run.permissions.can_override_policy_check = true;
             run.permissions.can_discard = true;
         });
@@ -247,7 +309,10 @@ mod tests {
             },
         });
         let check = PolicyCheck::new("polchk-1", serde_json::from_value(attributes).unwrap());
-        let shown = text(&run, &[check], &events, at("2026-01-01T00:03:00Z"), Paint::new(false));
-        insta::assert_snapshot!("show", shown);
+        let json = r#"{"terraform_version":"1.11.4","resource_changes":[
+            {"address":"a.b","change":{"actions":["delete"]}},{"address":"c.d","change":{"actions":["create"]}}]}"#;
+        let review = Review::read(json.as_bytes()).ok();
+        let shown = Shown { run, checks: vec![check], events: events.into(), review };
+        insta::assert_snapshot!("show", shown.whole(at("2026-01-01T00:03:00Z"), Paint::new(false)));
     }
 }

@@ -1,14 +1,37 @@
+use client::{LockedBy, Run, Workspace};
+
 use super::super::args::StartArgs;
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
 use super::super::follow::{self, Options};
 use super::super::json_output::RunShape;
-use super::super::terminal;
+use super::super::{paint, terminal};
+
+/// What may surprise who queued it.
+fn remarks(args: &StartArgs, workspace: &Workspace, run: &Run) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if args.auto_apply == Some(true) && !run.permissions.can_apply {
+        remarks.push(format!(
+            "applying in {} takes write access, which you don't have: its plan will wait for somebody who does",
+            workspace.name
+        ));
+    }
+    if let Some(LockedBy::User(name)) = &workspace.locked_by {
+        let reason = &workspace.locked_reason;
+        let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+        remarks
+            .push(format!("{} is locked by {name}{why}: the run waits until it is unlocked", workspace.name));
+    }
+    remarks
+}
 
 pub(super) async fn run(args: &StartArgs, context: &Context) -> Result<Exit, Failure> {
     let workspace = context.client.workspace(&args.workspace.workspace).await?;
     let run = context.client.create_run(&workspace.id, &args.new_run()).await?;
     let output = context.output;
+    for remark in remarks(args, &workspace, &run) {
+        output.note(&format!("{} {}", output.notes.with(paint::WAITS, "note:"), terminal::line(&remark)));
+    }
     if args.follow {
         if !output.json {
             output.note(&format!(
