@@ -189,7 +189,7 @@ esac",
     let work = world.data_dir().join("runs").join(&run.id).join("work");
     assert!(work.join("terraform.tfstate").exists());
 
-    // only an admin brings a state back, and only one; then the workspace goes on from it
+    // who may write brings a state back, and only one; then the workspace goes on from it
     let push = |user: &str, file: &str| {
         let pushed = world.cli(user).args(["state", "push", "net"]).arg(work.join(file)).output().unwrap();
         (
@@ -197,12 +197,12 @@ esac",
             String::from_utf8(pushed.stdout).unwrap() + &String::from_utf8(pushed.stderr).unwrap(),
         )
     };
-    let (status, words) = push("operator", "terraform.tfstate.good");
+    let (status, words) = push("planner", "terraform.tfstate.good");
     assert!(status == Some(1) && words.contains("not authorized"), "{words}");
-    let (status, words) = push("admin", "terraform.tfstate");
+    let (status, words) = push("operator", "terraform.tfstate");
     assert!(status == Some(2) && words.contains("not a terraform state"), "{words}");
     assert!(world.workspace("net").await.locked);
-    let (status, words) = push("admin", "terraform.tfstate.good");
+    let (status, words) = push("operator", "terraform.tfstate.good");
     assert!(status == Some(0) && words.contains("the workspace is not locked"), "{words}");
     assert_eq!(world.resources("net").await, ["terraform_data.thing"]);
     let next = world.reaches(&next, "No Changes").await;
@@ -280,7 +280,7 @@ async fn a_state_that_its_own_backend_does_not_take_is_kept_and_its_workspace_is
     let next = world.queue_as("operator", "net", auto_apply()).await;
     let run = world.reaches(&run, "Apply Errored").await;
     let error = run.error().expect("it says why").to_owned();
-    assert!(error.starts_with("terraform apply exited with 1; "), "{error}");
+    assert!(error.starts_with("terraform apply exited with 1: Failed to save state"), "{error}");
     assert!(error.contains("to the backend \"http\"") && error.contains("terraform state push"), "{error}");
     let directory = world.data_dir().join("runs").join(&run.id);
     wait_for("the run is cleaned up after", async || {

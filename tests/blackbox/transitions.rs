@@ -87,7 +87,11 @@ async fn t3_a_plan_that_fails_ends_plan_errored_with_the_words_in_its_log() {
     let world = Setup::new().workspace("net", terraform::BROKEN_PLAN).start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Plan Errored").await;
-    assert_eq!(run.error(), Some("terraform plan exited with 1"));
+    let error = run.error().unwrap();
+    assert!(
+        error.starts_with("terraform plan exited with 1: Resource precondition failed, on main.tf"),
+        "{error}"
+    );
     assert!(world.log(&run, Stage::Plan).await.contains("one is not two"));
     world.assert_nothing_is_left();
 }
@@ -98,7 +102,7 @@ async fn t3_an_init_that_fails_ends_plan_errored_with_the_words_in_its_log() {
     let world = Setup::new().workspace("net", module).start();
     let run = world.queue("net").await;
     let run = world.reaches(&run, "Plan Errored").await;
-    assert_eq!(run.error(), Some("terraform init exited with 1"));
+    assert!(run.error().unwrap().starts_with("terraform init exited with 1: "), "{:?}", run.error());
     assert!(world.log(&run, Stage::Plan).await.contains("not-there"));
 }
 
@@ -342,7 +346,8 @@ async fn t19_an_apply_that_fails_ends_apply_errored_and_what_it_made_is_kept() {
     let world = Setup::new().workspace("net", terraform::BROKEN_APPLY).start();
     let run = world.queue_as("operator", "net", auto_apply()).await;
     let run = world.reaches(&run, "Apply Errored").await;
-    assert_eq!(run.error(), Some("terraform apply exited with 1"));
+    let error = run.error().unwrap();
+    assert!(error.starts_with("terraform apply exited with 1: local-exec provisioner error"), "{error}");
     let resources = world.resources("net").await;
     assert!(resources.contains(&"terraform_data.first".to_owned()), "{resources:?}");
     world.assert_nothing_is_left();

@@ -37,6 +37,6 @@ pub use runs::{RunAction, RunFilter};
 pub use stream::{LogChunk, Update};
 pub use wire::{
     Account, Apply, CheckedPolicy, CheckedSet, NewRun, Plan, PolicyCheck, ResourceCounts, RunState,
-    StateVersion, WorkspaceSource,
+    StateOutput, StateVersion, WorkspaceSource,
 };
 pub use workspace::{LockedBy, Workspace};

@@ -2,7 +2,7 @@ use std::io;
 use std::path::Path;
 
 use md5::{Digest as _, Md5};
-use wire::{Attributes as _, Body, NewStateVersion, StateVersion, StateVersionAttributes};
+use wire::{Attributes as _, Body, NewStateVersion, StateOutput, StateVersion, StateVersionAttributes};
 
 use crate::http::unexpected;
 use crate::{Client, ClientError};
@@ -22,6 +22,28 @@ impl Client {
         let missing = || unexpected(&url, "it does not say where the state is");
         let address = version.attributes.hosted_state_download_url.as_deref().ok_or_else(missing)?;
         self.bytes(self.given(address, &url)?, &[]).await.map(Some)
+    }
+
+    /// The outputs of the current state of a workspace, without the values of those that are sensitive; `None` if the daemon
+    /// keeps no state.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn current_outputs(&self, workspace_id: &str) -> Result<Option<Vec<StateOutput>>, ClientError> {
+        let url = self.v2(["workspaces", workspace_id, "current-state-version-outputs"]);
+        match self.list(url, &[]).await {
+            Ok(page) => Ok(Some(page.items)),
+            Err(ClientError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One output, with its value.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn output(&self, id: &str) -> Result<StateOutput, ClientError> {
+        self.get(self.v2(["state-version-outputs", id]), &[]).await
     }
 
     /// Makes the state in a file the workspace's new state version. The workspace has to be locked by the user, or by

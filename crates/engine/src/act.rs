@@ -228,14 +228,16 @@ impl Engine {
         self.context.store.lock_workspace(workspace, lock).await.map_err(lock_refusal)
     }
 
-    /// Releases the user's own lock.
+    /// Releases the user's own lock, or that of the daemon: who may lock a workspace may say that it is in order again.
     ///
     /// # Errors
     /// [`Refusal`]: no such workspace, no right, not locked, or locked by another.
     pub async fn unlock_workspace(&self, user: &str, workspace: WorkspaceId) -> Result<Workspace, Refusal> {
-        self.workspace_for(user, workspace, Action::Lock).await?;
+        let current = self.workspace_for(user, workspace, Action::Lock).await?;
+        let of_daemon = current.lock.is_some_and(|lock| lock.by == Lock::DAEMON);
+        let whose = if of_daemon { Lock::DAEMON } else { user };
         let now = self.context.now();
-        self.context.store.unlock_workspace(workspace, user, now).await.map_err(lock_refusal)
+        self.context.store.unlock_workspace(workspace, whose, now).await.map_err(lock_refusal)
     }
 
     /// Releases anybody's lock.

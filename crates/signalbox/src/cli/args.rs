@@ -7,9 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use client::{NewRun, PlanOptions, RunVariable};
 
+use super::context::Context;
+use super::failure::Failure;
 use super::run::StateFilter;
 use super::sentinel::SentinelCommand;
-use super::{token, variable};
+use super::{names, token, variable};
 
 const AFTER_HELP: &str = "\
 Exit status:
@@ -37,10 +39,11 @@ pub(crate) struct Cli {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Address of the daemon; if not given, SIGNALBOX_ADDRESS or else http://127.0.0.1:8080
+    /// Address of the daemon; if not given, SIGNALBOX_ADDRESS, the last that you logged in to, or else
+    /// http://127.0.0.1:8080
     #[arg(long, global = true, value_name = "URL", value_hint = ValueHint::Url)]
     address: Option<String>,
-    /// Your token; if not given, SIGNALBOX_TOKEN, which is safer, since others can see command lines
+    /// Your token; if not given, SIGNALBOX_TOKEN or what `login` kept, which are safer, since others can see command lines
     #[arg(long, global = true, value_name = "TOKEN")]
     token: Option<String>,
     /// JSON instead of text for people
@@ -56,18 +59,19 @@ pub(crate) struct Global {
 
 // looked up here and not by clap, whose usage lines show what the environment gives as if it had to be typed
 impl Global {
-    /// The address of the daemon.
-    pub(crate) fn address(&self) -> String {
-        given(self.address.as_deref(), "SIGNALBOX_ADDRESS").unwrap_or_else(|| DEFAULT_ADDRESS.to_owned())
+    /// The address of the daemon, where one is named.
+    pub(crate) fn address(&self) -> Option<String> {
+        given(self.address.as_deref(), "SIGNALBOX_ADDRESS")
     }
 
-    /// The user's token, if there is one.
+    /// The user's token, where one is named.
     pub(crate) fn token(&self) -> Option<String> {
         given(self.token.as_deref(), "SIGNALBOX_TOKEN")
     }
 }
 
-const DEFAULT_ADDRESS: &str = "http://127.0.0.1:8080";
+/// Where a daemon listens that is told nothing else.
+pub(crate) const DEFAULT_ADDRESS: &str = "http://127.0.0.1:8080";
 
 /// What stands on the command line, or else in the environment; nothing there is as good as absent.
 fn given(argument: Option<&str>, variable: &str) -> Option<String> {
@@ -111,12 +115,26 @@ pub(crate) enum Command {
     ///
     /// With --follow and without --stage it goes on until the run has ended, and the exit status says how.
     Logs(LogsArgs),
+    /// Print the outputs of a workspace, or one of them
+    Output(OutputArgs),
     /// Test, try and format Sentinel policies, and get mocks for them; no daemon is needed but for mocks of a run
     #[command(subcommand)]
     Sentinel(SentinelCommand),
     /// Read and write the states of workspaces
     #[command(subcommand)]
     State(StateCommand),
+    /// Keep your token for a daemon, so that no variable has to be set; it is asked for, or read from a pipe
+    Login {
+        /// The daemon, as http://127.0.0.1:8080; it is the one that is meant from now on
+        #[arg(value_hint = ValueHint::Url)]
+        daemon: Option<String>,
+    },
+    /// Forget your token for a daemon
+    Logout {
+        /// The daemon; if not given, the one that is meant
+        #[arg(value_hint = ValueHint::Url)]
+        daemon: Option<String>,
+    },
     /// Make tokens for users
     #[command(subcommand)]
     Token(TokenCommand),
@@ -128,6 +146,8 @@ pub(crate) enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Print the version
+    Version,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -185,6 +205,11 @@ pub(crate) enum WorkspaceCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StateCommand {
+    /// List the resources in the current state of a workspace
+    List {
+        #[command(flatten)]
+        workspace: WorkspaceArg,
+    },
     /// Print the current state of a workspace as terraform wrote it
     Pull {
         #[command(flatten)]
@@ -197,7 +222,7 @@ pub(crate) enum StateCommand {
     Push {
         #[command(flatten)]
         workspace: WorkspaceArg,
-        /// The state file
+        /// The state file; - reads it from the standard input
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Take it also if it is of another lineage, or another state with the same serial
@@ -282,6 +307,9 @@ pub(crate) struct StartArgs {
     /// Plan without reading the real objects first
     #[arg(long)]
     pub(crate) no_refresh: bool,
+    /// The same as terraform has it: =false
+    #[arg(long, hide = true, value_name = "BOOL", require_equals = true, conflicts_with = "no_refresh")]
+    pub(crate) refresh: Option<bool>,
     /// Plan only this resource or module and what it depends on; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<String>,
@@ -292,9 +320,13 @@ pub(crate) struct StartArgs {
     /// any other is text
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable::parse)]
     pub(crate) var: Vec<RunVariable>,
+    /// A file of variables for this run alone, as terraform's .tfvars or .tfvars.json; may be repeated. Later files win over
+    /// earlier ones, and --var over all of them
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) var_file: Vec<PathBuf>,
     /// Apply without asking, if you may apply and it is not a destroy run; =false asks even where the workspace
     /// says otherwise
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, alias = "auto-approve", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) auto_apply: Option<bool>,
     /// Let a plan without changes be applied
     #[arg(long)]
@@ -309,10 +341,13 @@ pub(crate) struct StartArgs {
 
 impl StartArgs {
     /// The run that they ask for.
-    pub(crate) fn new_run(&self) -> NewRun {
-        NewRun {
+    ///
+    /// # Errors
+    /// A file of variables that can't be read, with its place.
+    pub(crate) fn new_run(&self) -> Result<NewRun, Failure> {
+        Ok(NewRun {
             options: PlanOptions {
-                refresh: !self.no_refresh,
+                refresh: self.refresh.unwrap_or(!self.no_refresh),
                 refresh_only: self.refresh_only,
                 target_addrs: self.target.clone(),
                 replace_addrs: self.replace.clone(),
@@ -323,30 +358,67 @@ impl StartArgs {
             auto_apply: self.auto_apply,
             allow_empty_apply: self.allow_empty_apply,
             allow_new_state: self.allow_new_state,
-            variables: self.var.clone(),
+            variables: variable::together(&self.var_file, &self.var)?,
             ..NewRun::default()
-        }
+        })
     }
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ListArgs {
     /// Only of this workspace
-    #[arg(long, short, value_name = "WORKSPACE")]
-    pub(crate) workspace: Option<String>,
+    #[arg(value_name = "WORKSPACE")]
+    workspace: Option<String>,
+    /// The same
+    #[arg(
+        long = "workspace",
+        short = 'w',
+        value_name = "WORKSPACE",
+        hide = true,
+        conflicts_with = "workspace"
+    )]
+    workspace_option: Option<String>,
     /// Only in this state; may be repeated
-    #[arg(long, short, value_name = "STATE", value_parser = StateFilter::parser())]
+    #[arg(long, short, value_name = "STATE", value_parser = StateFilter::parser(), ignore_case = true)]
     pub(crate) state: Vec<StateFilter>,
     /// At most so many
-    #[arg(long, short = 'n', value_name = "NUMBER", default_value = "20")]
+    #[arg(long, short = 'n', value_name = "NUMBER", default_value = "20", value_parser = at_least_one)]
     pub(crate) limit: NonZeroUsize,
+}
+
+impl ListArgs {
+    /// The workspace whose runs are listed; none for all.
+    pub(crate) fn workspace(&self) -> Option<&str> {
+        self.workspace.as_deref().or(self.workspace_option.as_deref())
+    }
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunArg {
-    /// Id of the run, run-…
-    #[arg(value_name = "RUN", value_parser = run_id)]
+    /// The run: its id or the beginning of it, `latest`, or a workspace, of which the run that holds it or else the newest
+    /// is meant
+    #[arg(value_name = "RUN", value_parser = names::means_run)]
     pub(crate) run: String,
+}
+
+impl RunArg {
+    /// Puts the id in the place of what was typed.
+    pub(crate) async fn resolve(&mut self, context: &Context) -> Result<(), Failure> {
+        self.run = names::run_id(&self.run, context).await?;
+        Ok(())
+    }
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OutputArgs {
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArg,
+    /// Only this one, also if it is sensitive
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// A text, number or boolean as it is, for scripts
+    #[arg(long, requires = "name")]
+    pub(crate) raw: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -412,13 +484,8 @@ pub(crate) enum EncryptionCommand {
     },
 }
 
-pub(crate) fn run_id(text: &str) -> Result<String, String> {
-    let suffix = text.strip_prefix("run-").filter(|suffix| !suffix.is_empty());
-    if suffix.is_some_and(|suffix| suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
-        Ok(text.to_owned())
-    } else {
-        Err("the id of a run is like run-CZcmD7eagjhyX1vN; `signalbox run list` shows them".to_owned())
-    }
+fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "it has to be a number from 1 on".to_owned())
 }
 
 #[cfg(test)]
@@ -466,6 +533,20 @@ mod tests {
             "sentinel mocks run-CZcmD7eagjhyX1vN -o mocks",
             "sentinel mocks plan.json --output mocks --force",
             "token new operator",
+            "run show network-prod",
+            "run list network-prod -n 5",
+            "run list --state Applied",
+            "run list -limit 5",
+            "run start network-prod -target=a.b -var x=1 -var-file=a.tfvars -refresh=false -auto-approve -destroy",
+            "run start network-prod -refresh-only -message why -f",
+            "logs -follow network-prod",
+            "output network-prod url --raw",
+            "output network-prod -json",
+            "state list network-prod",
+            "state push network-prod -",
+            "login https://tools.example",
+            "logout",
+            "version",
             "completions zsh",
         ] {
             assert!(parse(line).is_ok(), "{line}: {:?}", parse(line).err().map(|error| error.to_string()));
@@ -486,10 +567,11 @@ mod tests {
             "run start w --refresh-only --replace a.b",
             "run start w --var region",
             "run start w --auto-apply maybe",
-            "run show network-prod",
             "run show run-../../x",
             "run list --state finished",
             "run list --limit 0",
+            "run list network-prod --workspace network-test",
+            "output network-prod --raw",
             "logs --stage init run-CZcmD7eagjhyX1vN",
             "sentinel",
             "sentinel test --run",
@@ -500,7 +582,6 @@ mod tests {
             "sentinel fmt --write=perhaps p.sentinel",
             "sentinel mocks plan.json",
             "sentinel mocks -o mocks",
-            "run list -limit 5",
             "token new -x",
             "token new a.b",
             "completions cmd",

@@ -1,6 +1,7 @@
 use client::Client;
 
-use super::args::Global;
+use super::args::{DEFAULT_ADDRESS, Global};
+use super::credentials::Credentials;
 use super::failure::Failure;
 use super::output::Output;
 
@@ -13,12 +14,22 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(global: &Global, output: Output) -> Result<Self, Failure> {
-        let token = global.token().ok_or_else(|| {
+        // what is named is not overruled, nor held up by a file that can't be read
+        let kept = match (global.address(), global.token()) {
+            (Some(address), Some(token)) => {
+                return Ok(Self { client: Client::new(&address, &token)?, output });
+            }
+            _ => Credentials::read()?,
+        };
+        let address = global.address().or_else(|| kept.address.clone());
+        let address = address.unwrap_or_else(|| DEFAULT_ADDRESS.to_owned());
+        let token = global.token().or_else(|| kept.token(&address).map(str::to_owned)).ok_or_else(|| {
             Failure::usage(
-                "there is no token",
-                "set SIGNALBOX_TOKEN; `signalbox token new USER` makes a token",
+                format!("there is no token for {address}"),
+                "`signalbox login` keeps one, or SIGNALBOX_TOKEN names one; whoever runs the daemon makes them with \
+                 `signalbox token new USER`",
             )
         })?;
-        Ok(Self { client: Client::new(&global.address(), &token)?, output })
+        Ok(Self { client: Client::new(&address, &token)?, output })
     }
 }

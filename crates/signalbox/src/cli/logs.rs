@@ -10,7 +10,8 @@ use super::failure::{Exit, Failure};
 use super::follow::{self, Answer, Options};
 use super::terminal;
 
-pub(crate) async fn run(args: &LogsArgs, context: &Context) -> Result<Exit, Failure> {
+pub(crate) async fn run(mut args: LogsArgs, context: &Context) -> Result<Exit, Failure> {
+    args.run.resolve(context).await?;
     let id = &args.run.run;
     match (args.follow, args.stage) {
         (true, None) => {

@@ -7,13 +7,18 @@
 pub(crate) mod args;
 pub(crate) mod check;
 pub(crate) mod context;
+mod credentials;
 mod encryption;
 pub(crate) mod failure;
 pub(crate) mod follow;
 mod json_output;
+mod login;
 mod logs;
+mod names;
 mod next_steps;
+mod one_dash;
 pub(crate) mod output;
+mod outputs;
 pub(crate) mod paint;
 mod review;
 mod run;
@@ -27,6 +32,7 @@ mod terminal;
 mod time;
 pub(crate) mod token;
 mod variable;
+mod verbs;
 mod workspace;
 
 use std::ffi::OsString;
@@ -36,8 +42,9 @@ use clap::{CommandFactory as _, Parser as _};
 use tracing_subscriber::filter::LevelFilter;
 
 use self::sentinel::SentinelCommand;
-use args::{Cli, Command, ConfigCommand, EncryptionCommand, Global, TokenCommand};
+use args::{Cli, Command, ConfigCommand, DEFAULT_ADDRESS, EncryptionCommand, Global, TokenCommand};
 use context::Context;
+use credentials::Credentials;
 use failure::{Exit, Failure};
 use output::Output;
 
@@ -73,6 +80,19 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::State(command) => with_daemon(&global, output, async |context| {
             state::run(command, context).await.map(|()| Exit::Success)
         }),
+        Command::Output(args) => with_daemon(&global, output, async |context| {
+            outputs::run(&args, context).await.map(|()| Exit::Success)
+        }),
+        Command::Login { daemon } => {
+            let address = daemon.or_else(|| global.address()).unwrap_or_else(|| DEFAULT_ADDRESS.to_owned());
+            run_async(login::login(&address, &global, output)).map(|()| Exit::Success.into())
+        }
+        Command::Logout { daemon } => meant_daemon(daemon, &global)
+            .and_then(|address| login::logout(&address, output))
+            .map(|()| Exit::Success.into()),
+        Command::Version => output
+            .print(concat!("signalbox ", env!("CARGO_PKG_VERSION"), "\n"))
+            .map(|()| Exit::Success.into()),
         Command::Run(command) => {
             with_daemon(&global, output, async |context| run::run(command, context).await)
         }
@@ -80,7 +100,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             with_daemon(&global, output, async |context| sentinel::mocks::of_run(&args, context).await)
         }
         Command::Sentinel(command) => sentinel::run(&command, output).map(Into::into),
-        Command::Logs(args) => with_daemon(&global, output, async |context| logs::run(&args, context).await),
+        Command::Logs(args) => with_daemon(&global, output, async |context| logs::run(args, context).await),
     };
     done.unwrap_or_else(|failure| {
         if !failure.is_closed_output() {
@@ -92,7 +112,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Understands the command line.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(sentinel::one_dash::with_two_dashes(Cli::command, arguments)?)
+    Cli::try_parse_from(one_dash::with_two_dashes(Cli::command, arguments)?).map_err(verbs::explained)
 }
 
 /// A command that asks a daemon.
@@ -102,9 +122,21 @@ fn with_daemon(
     command: impl AsyncFnOnce(&Context) -> Result<Exit, Failure>,
 ) -> Result<ExitCode, Failure> {
     let context = Context::new(global, output)?;
+    run_async(command(&context)).map(Into::into)
+}
+
+fn run_async<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::Local(format!("can't start: {error}")))?;
-    runtime.block_on(command(&context)).map(Into::into)
+    runtime.block_on(work)
+}
+
+/// The daemon that is named, or else the one that is meant.
+fn meant_daemon(named: Option<String>, global: &Global) -> Result<String, Failure> {
+    match named.or_else(|| global.address()) {
+        Some(address) => Ok(address),
+        None => Ok(Credentials::read()?.address.unwrap_or_else(|| DEFAULT_ADDRESS.to_owned())),
+    }
 }
 
 fn serve(args: &args::ServeArgs, output: Output) -> Result<ExitCode, Failure> {

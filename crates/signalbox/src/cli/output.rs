@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::args::{Color, Global};
 use super::failure::Failure;
 use super::paint::{self, Paint};
+use super::terminal;
 
 /// The two streams, and what they are.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +20,8 @@ pub(crate) struct Output {
     pub(crate) notes: Paint,
     /// A person sees both, so that a spinner may stand beneath what is shown.
     pub(crate) is_watched: bool,
+    /// The columns of the terminal that stdout is.
+    pub(crate) width: Option<usize>,
     /// A person can answer.
     pub(crate) can_ask: bool,
 }
@@ -38,6 +41,7 @@ impl Output {
             json: global.json,
             paint: Paint::new(colour(stdout) && !global.json),
             notes: Paint::new(colour(stderr)),
+            width: if stdout { terminal::columns() } else { None },
             is_watched: stdout && stderr && !global.json,
             can_ask: stdin && stderr && !global.json,
         }

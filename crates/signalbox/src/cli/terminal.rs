@@ -4,9 +4,15 @@
 //! write the clipboard or rewrite lines that were shown already are made visible instead of being obeyed.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, stdin};
+use std::io::{IsTerminal as _, stdin, stdout};
 
-use rustix::termios::{QueueSelector, tcflush};
+use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
+
+/// How wide the terminal is that stdout is.
+pub(crate) fn columns() -> Option<usize> {
+    let size = tcgetwinsize(stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
 
 /// Forgets what was typed on the terminal and not read yet.
 pub(crate) fn forget_typed() {

@@ -12,21 +12,22 @@ use super::failure::Failure;
 use super::json_output::WorkspaceShape;
 use super::paint::{self, Paint};
 use super::table::{Cell, Table};
-use super::terminal;
-use super::time;
+use super::{names, terminal, time};
 
 pub(crate) async fn run(command: WorkspaceCommand, context: &Context) -> Result<(), Failure> {
     let client = &context.client;
     match command {
         WorkspaceCommand::List => list(&client.all_workspaces().await?, context),
-        WorkspaceCommand::Show { workspace } => show(&client.workspace(&workspace.workspace).await?, context),
+        WorkspaceCommand::Show { workspace } => {
+            show(&names::workspace(&workspace.workspace, context).await?, context)
+        }
         WorkspaceCommand::Lock { workspace, reason } => {
-            let found = client.workspace(&workspace.workspace).await?;
+            let found = names::workspace(&workspace.workspace, context).await?;
             client.lock_workspace(&found.id, reason.as_deref().unwrap_or_default()).await?;
             done(&found.name, "locked: its runs stay pending until it is unlocked", context).await
         }
         WorkspaceCommand::Unlock { workspace, force } => {
-            let found = client.workspace(&workspace.workspace).await?;
+            let found = names::workspace(&workspace.workspace, context).await?;
             if force {
                 client.force_unlock_workspace(&found.id).await?;
             } else {
@@ -55,10 +56,10 @@ fn list(workspaces: &[Workspace], context: &Context) -> Result<(), Failure> {
         output.note("there is no workspace that you may see");
         return Ok(());
     }
-    output.print(&list_text(workspaces, Timestamp::now(), output.paint))
+    output.print(&list_text(workspaces, Timestamp::now(), output.width, output.paint))
 }
 
-fn list_text(workspaces: &[Workspace], now: Timestamp, paint: Paint) -> String {
+fn list_text(workspaces: &[Workspace], now: Timestamp, width: Option<usize>, paint: Paint) -> String {
     let mut table = Table::new(["NAME", "STATE", "RUN", "CHANGED", "LOCKED BY"]);
     for workspace in workspaces {
         let run = workspace.current_run.as_deref();
@@ -78,7 +79,7 @@ fn list_text(workspaces: &[Workspace], now: Timestamp, paint: Paint) -> String {
             Cell::styled(locked_by, paint::WAITS),
         ]);
     }
-    table.render(paint)
+    table.render(width, paint)
 }
 
 fn show(workspace: &Workspace, context: &Context) -> Result<(), Failure> {

@@ -170,7 +170,7 @@ impl View for Record {
 
 fn context(address: &str) -> Context {
     let paint = Paint::new(false);
-    let output = Output { json: false, paint, notes: paint, is_watched: false, can_ask: false };
+    let output = Output { json: false, paint, notes: paint, is_watched: false, width: None, can_ask: false };
     Context { client: Client::new(address, "token").unwrap(), output }
 }
 

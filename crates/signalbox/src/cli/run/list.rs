@@ -13,12 +13,10 @@ use super::super::failure::{Exit, Failure};
 use super::super::json_output::RunShape;
 use super::super::paint::{self, Paint};
 use super::super::table::{Cell, Table};
-use super::super::{terminal, time};
+use super::super::{names, terminal, time};
 
 /// The most that the API gives at once.
 const PAGE_SIZE: usize = 100;
-/// Longer messages are cut in the list.
-const MESSAGE_LIMIT: usize = 60;
 
 /// A state by the name that people see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +33,7 @@ static STATES: LazyLock<Vec<(String, StateFilter)>> = LazyLock::new(|| {
 impl StateFilter {
     pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
         PossibleValuesParser::new(STATES.iter().map(|(slug, _)| slug.as_str())).try_map(|given| {
-            let found = STATES.iter().find(|(slug, _)| *slug == given);
+            let found = STATES.iter().find(|(slug, _)| slug.eq_ignore_ascii_case(&given));
             found.map(|(_, state)| *state).ok_or("there is no such state")
         })
     }
@@ -52,23 +50,28 @@ impl StateFilter {
 }
 
 pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit, Failure> {
-    let runs = find(args, context).await?;
+    let (runs, more) = find(args, context).await?;
     let output = context.output;
     if output.json {
         let shapes: Vec<_> = runs.iter().map(RunShape::new).collect();
-        output.document(&json!({ "runs": shapes }), false)?;
+        output.document(&json!({ "runs": shapes, "has_more": more }), false)?;
     } else if runs.is_empty() {
         output.note(if args.state.is_empty() { "there are no runs yet" } else { "there is no such run" });
     } else {
-        output.print(&text(&runs, Timestamp::now(), output.paint))?;
+        output.print(&text(&runs, Timestamp::now(), output.width, output.paint))?;
+        if more {
+            let twice = args.limit.get().saturating_mul(2);
+            output.note(&format!("there are more: -n {twice} shows some of them"));
+        }
     }
     Ok(Exit::Success)
 }
 
-async fn find(args: &ListArgs, context: &Context) -> Result<Vec<Run>, Failure> {
-    let workspace_id = match &args.workspace {
+/// The runs, and whether there are more.
+async fn find(args: &ListArgs, context: &Context) -> Result<(Vec<Run>, bool), Failure> {
+    let workspace_id = match args.workspace() {
         // a name that does not exist is a mistake, and not an empty list
-        Some(name) => Some(context.client.workspace(name).await?.resource.id),
+        Some(name) => Some(names::workspace(name, context).await?.resource.id),
         None => None,
     };
     let mut statuses: Vec<String> =
@@ -87,11 +90,12 @@ async fn find(args: &ListArgs, context: &Context) -> Result<Vec<Run>, Failure> {
         let wanted = |run: &Run| args.state.is_empty() || args.state.iter().any(|state| state.matches(run));
         runs.extend(page.items.into_iter().filter(wanted));
     }
+    let more = runs.len() > limit || next.is_some();
     runs.truncate(limit);
-    Ok(runs)
+    Ok((runs, more))
 }
 
-fn text(runs: &[Run], now: Timestamp, paint: Paint) -> String {
+fn text(runs: &[Run], now: Timestamp, width: Option<usize>, paint: Paint) -> String {
     let mut table = Table::new(["RUN", "WORKSPACE", "STATE", "QUEUED", "BY", "MESSAGE"]);
     let mut waiting = String::new();
     for run in runs {
@@ -104,18 +108,11 @@ fn text(runs: &[Run], now: Timestamp, paint: Paint) -> String {
             Cell::styled(terminal::line(run.state_name()), paint::state(run)),
             time::ago(run.created_at, now).into(),
             terminal::line(run.created_by.as_deref().unwrap_or_default()).into(),
-            shortened(&terminal::line(&run.message)).into(),
+            terminal::line(&run.message).into(),
         ]);
     }
-    let table = table.render(paint);
+    let table = table.render(width, paint);
     if waiting.is_empty() { table } else { format!("{table}\n{waiting}") }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MESSAGE_LIMIT) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -146,19 +143,24 @@ mod tests {
     #[test]
     fn what_queued_runs_wait_for_stands_below_the_list() {
         let run = sample::run(State::Pending, |run| run.signalbox.waits_for = Some("run-2 to end".into()));
-        let listed = text(&[run], "2026-01-01T00:03:00Z".parse().unwrap(), Paint::new(false));
+        let listed = text(&[run], "2026-01-01T00:03:00Z".parse().unwrap(), None, Paint::new(false));
         assert!(listed.ends_with("why\n\nrun-1 waits for run-2 to end\n"), "{listed}");
     }
 
     #[test]
     fn a_list_has_a_line_for_each_run() {
-        let run = sample::run(State::Pending, |run| run.message = format!("{}\nmore", "x".repeat(80)));
+        let run = sample::run(State::Pending, |run| run.message = format!("{}\nmore", "x".repeat(75)));
         let now = "2026-01-01T00:03:00Z".parse().unwrap();
-        let expected = format!(
-            "RUN    WORKSPACE     STATE    QUEUED  BY        MESSAGE\n\
-             run-1  network-prod  Pending  3m ago  operator  {}…\n",
-            "x".repeat(60)
-        );
-        assert_eq!(text(&[run], now, Paint::new(false)), expected);
+        let shown = |width| text(std::slice::from_ref(&run), now, width, Paint::new(false));
+        // in a pipe it is whole, on a terminal it fits
+        for (width, message) in
+            [(None, format!("{} more", "x".repeat(75))), (Some(60), format!("{}…", "x".repeat(11)))]
+        {
+            let expected = format!(
+                "RUN    WORKSPACE     STATE    QUEUED  BY        MESSAGE\n\
+                 run-1  network-prod  Pending  3m ago  operator  {message}\n"
+            );
+            assert_eq!(shown(width), expected);
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
 use super::super::follow::{self, Options};
 use super::super::json_output::RunShape;
-use super::super::{paint, terminal};
+use super::super::{names, paint, terminal};
 
 /// What may surprise who queued it.
 fn remarks(args: &StartArgs, workspace: &Workspace, run: &Run) -> Vec<String> {
@@ -26,8 +26,8 @@ fn remarks(args: &StartArgs, workspace: &Workspace, run: &Run) -> Vec<String> {
 }
 
 pub(super) async fn run(args: &StartArgs, context: &Context) -> Result<Exit, Failure> {
-    let workspace = context.client.workspace(&args.workspace.workspace).await?;
-    let run = context.client.create_run(&workspace.id, &args.new_run()).await?;
+    let workspace = names::workspace(&args.workspace.workspace, context).await?;
+    let run = context.client.create_run(&workspace.id, &args.new_run()?).await?;
     let output = context.output;
     for remark in remarks(args, &workspace, &run) {
         output.note(&format!("{} {}", output.notes.with(paint::WAITS, "note:"), terminal::line(&remark)));

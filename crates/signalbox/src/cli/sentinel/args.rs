@@ -5,7 +5,7 @@ use clap::{ArgAction, Args, Subcommand, ValueHint};
 use config::HttpHost;
 
 use super::duration;
-use crate::cli::args::run_id;
+use crate::cli::names;
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -114,7 +114,8 @@ pub(crate) struct MocksArgs {
 impl MocksArgs {
     /// The run, if it is that and no file.
     pub(crate) fn run_id(&self) -> Option<String> {
-        run_id(&self.source).ok().filter(|_| !Path::new(&self.source).exists())
+        let is_id = self.source.starts_with("run-") && names::means_run(&self.source).is_ok();
+        (is_id && !Path::new(&self.source).exists()).then(|| self.source.clone())
     }
 }
 

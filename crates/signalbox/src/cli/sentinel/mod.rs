@@ -10,7 +10,6 @@ mod duration;
 mod fmt;
 mod local;
 pub(super) mod mocks;
-pub(super) mod one_dash;
 mod test;
 
 use super::failure::{Exit, Failure};

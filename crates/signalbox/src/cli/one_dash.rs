@@ -1,17 +1,13 @@
-//! Options with one dash, below `signalbox sentinel`.
+//! Options with one dash.
 //!
-//! The reference's command line has them as Go programs do: `-run=x`, `-trace`, `-check=false`. Scripts that call
-//! `sentinel test -run=…` can call `signalbox sentinel test -run=…`. Two dashes mean the same, and every other
-//! command is untouched.
+//! terraform and the reference of Sentinel have them as Go programs do: `-target=x`, `-run=x`, `-trace`, `-check=false`. Who
+//! types `terraform plan -var-file=…` or scripts `sentinel test -run=…` types the same here. Two dashes mean the same.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
-
-/// The subcommand below which options may have one dash.
-const BELOW: &str = "sentinel";
 
 /// The option that is a switch for the reference and has words here.
 const COLOR: &str = "color";
@@ -23,7 +19,13 @@ pub(crate) fn with_two_dashes(
 ) -> Result<Vec<OsString>, clap::Error> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // nothing else is rewritten, and need not wait for all commands to be described
-    if !arguments.iter().any(|argument| argument == BELOW) {
+    let has_one_dash = |argument: &OsString| {
+        let bytes = argument.as_bytes();
+        bytes.len() > 2 && bytes.starts_with(b"-") && !bytes.starts_with(b"--")
+    };
+    let has_switch_with_value =
+        |argument: &OsString| argument.as_bytes().starts_with(b"--") && argument.as_bytes().contains(&b'=');
+    if !arguments.iter().any(|argument| has_one_dash(argument) || has_switch_with_value(argument)) {
         return Ok(arguments);
     }
     let mut command = command();
@@ -31,7 +33,7 @@ pub(crate) fn with_two_dashes(
     let mut arguments = arguments.into_iter();
     // the name of the program
     let mut out: Vec<OsString> = arguments.next().into_iter().collect();
-    let (mut at, mut is_below) = (&command, false);
+    let mut at = &command;
     while let Some(argument) = arguments.next() {
         if argument == "--" {
             out.push(argument);
@@ -45,14 +47,13 @@ pub(crate) fn with_two_dashes(
             (None, Some(name)) => (name, 1),
             (None, None) => {
                 if let Some(found) = at.find_subcommand(&argument) {
-                    is_below |= found.get_name() == BELOW;
                     at = found;
                 }
                 out.push(argument);
                 continue;
             }
         };
-        let may_be_long = dashes == 2 || (is_below && name.len() > 1);
+        let may_be_long = dashes == 2 || name.len() > 1;
         let long = long(at, name).filter(|_| may_be_long);
         let option = long.or_else(|| short(at, name).filter(|_| dashes == 1));
         // what is the value of an option is no option
@@ -61,17 +62,12 @@ pub(crate) fn with_two_dashes(
             _ => None,
         };
         match (long, next) {
-            (_, Some(next)) => match option.and_then(Arg::get_long).filter(|_| is_below) {
+            (_, Some(next)) => match option.and_then(Arg::get_long) {
                 Some(name) => out.push(assigned(name, &next)),
                 None => out.extend([argument, next]),
             },
-            (Some(option), None) if is_below => out.extend(rewritten(option, name, value, dashes)),
-            (None, None)
-                if is_below
-                    && may_be_long
-                    && dashes == 1
-                    && !name.starts_with(|first| has_short(at, first)) =>
-            {
+            (Some(option), None) => out.extend(rewritten(option, name, value, dashes)),
+            (None, None) if may_be_long && dashes == 1 && !name.starts_with(|first| has_short(at, first)) => {
                 return Err(unknown(at, &typed));
             }
             (_, None) => out.push(argument),
@@ -104,7 +100,7 @@ fn takes_next(option: &Arg, name: &str, dashes: u8) -> bool {
     takes_value(option) && !option.is_require_equals_set() && !is_switch
 }
 
-/// An option below [`BELOW`] as the other commands have it; none for a switch that is off.
+/// An option with two dashes; none for a switch that is off.
 fn rewritten(option: &Arg, name: &str, value: Option<&OsStr>, dashes: u8) -> Option<OsString> {
     let is_on = value.and_then(OsStr::to_str).and_then(truth);
     Some(match (value, is_on) {
@@ -137,7 +133,8 @@ fn unknown(command: &Command, typed: &str) -> clap::Error {
 }
 
 fn long<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
-    command.get_arguments().find(|arg| arg.get_long() == Some(name))
+    let aliased = |arg: &&Arg| arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&name));
+    command.get_arguments().find(|arg| arg.get_long() == Some(name) || aliased(arg))
 }
 
 fn short<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
@@ -169,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn options_below_sentinel_may_have_one_dash() {
+    fn options_may_have_one_dash() {
         for (given, meant) in [
             ("sentinel test -run=a/b -verbose p", "sentinel test --run=a/b --verbose p"),
             ("sentinel test -run -verbose p", "sentinel test --run=-verbose p"),
@@ -189,7 +186,11 @@ mod tests {
             ("sentinel mocks -o -force p", "sentinel mocks --output=-force p"),
             ("sentinel test -run --", "sentinel test --run=--"),
             ("sentinel test -run", "sentinel test --run"),
-            ("--address http://x sentinel test -json", "--address http://x sentinel test --json"),
+            ("--address http://x sentinel test -json", "--address=http://x sentinel test --json"),
+            ("run list -limit 5", "run list --limit=5"),
+            ("run start w -target=a.b -var x=-1 -follow", "run start w --target=a.b --var=x=-1 --follow"),
+            ("run start w -destroy=true -auto-approve", "run start w --destroy --auto-approve"),
+            ("run start -m sentinel w -follow", "run start --message=sentinel w --follow"),
         ] {
             assert_eq!(rewritten(given), meant, "{given}");
         }
@@ -216,10 +217,8 @@ mod tests {
     #[test]
     fn everything_else_stays_as_it_is() {
         for line in [
-            "run list -limit 5",
-            "run start sentinel -message -f",
-            "run start -m sentinel w -follow",
-            "--token sentinel run list -state x",
+            "run start w -f",
+            "run list -n5",
             "sentinel test -- -run=x",
             "sentinel test -v",
             "sentinel test --run=-json",
