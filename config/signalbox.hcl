@@ -102,7 +102,7 @@ workspace "network-prod" {
   }
 
   terraform  = "terraform" # instead of the server's
-  auto_apply = false       # apply without a person's confirmation; a destroy plan always waits for one
+  auto_apply = false       # apply without a person's confirmation; a destroy plan waits for one all the same
 
   # Terraform variables: any value.
   variables = {

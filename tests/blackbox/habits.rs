@@ -189,3 +189,28 @@ async fn a_reader_is_told_that_queuing_takes_more() {
     assert!(refused.contains("plan access"), "{refused}");
     assert!(world.try_queue("reader", "net", NewRun::default()).await.is_err());
 }
+
+#[tokio::test]
+async fn what_is_wrong_with_an_address_is_said_with_what_would_be_right() {
+    let world = Setup::new().workspace("net", terraform::SIMPLE).start();
+    let address = world.daemon().address.replace("http://", "");
+    let asked = |address: &str| refusal(&world, "operator", &["workspace", "list", "--address", address]);
+    assert!(asked(&address).contains(&format!("as http://{address}")), "{}", asked(&address));
+    let secure = asked(&format!("https://{address}"));
+    assert!(secure.contains("write http:// instead of https://"), "{secure}");
+    out(&world, &["workspace", "lock", "net"]);
+    let twice = refusal(&world, "operator", &["workspace", "lock", "net"]);
+    assert!(twice.contains("which is you"), "{twice}");
+    out(&world, &["workspace", "unlock", "net"]);
+    // a state is not pushed below a run that waits, and that is said
+    let run = world.queue("net").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    let state = world.path().join("some.tfstate");
+    std::fs::write(
+        &state,
+        r#"{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"x","outputs":{},"resources":[]}"#,
+    )
+    .unwrap();
+    let pushed = refusal(&world, "operator", &["state", "push", "net", state.to_str().unwrap()]);
+    assert!(pushed.contains(&run.id), "{pushed}");
+}

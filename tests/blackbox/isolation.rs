@@ -50,6 +50,10 @@ fn attempts(world: &World, other: &Run) -> Vec<(&'static str, String)> {
         ("the key of encryption", read(format!("{}", world.path().join("encryption.key").display()))),
         ("the ids of keys", read(format!("{data}/keys"))),
         ("the file of a secret", read(format!("{}", world.path().join("secret.txt").display()))),
+        (
+            "the tokens of the daemon's user",
+            read(format!("{}", world.home().join(".config/signalbox/credentials.json").display())),
+        ),
         ("the config file by a link", format!("ln -s {config} link && cat link")),
         ("the database by a link", format!("ln -s {data}/signalbox.db db-link && head -c 20 db-link")),
         ("the database by a hard link", format!("ln {data}/signalbox.db db && head -c 20 db")),
@@ -127,6 +131,9 @@ async fn nothing_is_reached(setup: Setup, start: impl FnOnce(Setup) -> World) {
         // whoever the daemon runs as, its user can read it
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
     }
+    let kept = setup.path().join("home/.config/signalbox");
+    std::fs::create_dir_all(&kept).unwrap();
+    std::fs::write(kept.join("credentials.json"), SECRET).unwrap();
     let setup = setup.server("encryption_key = file(\"./encryption.key\")");
     let other = format!("# other-configuration\n{}", terraform::gated_apply(&gate));
     let mut world = start(

@@ -14,6 +14,7 @@ mod encryption;
 mod ends;
 mod estate;
 mod faults;
+mod first_hour;
 mod habits;
 mod isolation;
 mod load;

@@ -215,6 +215,21 @@ async fn t8_a_destroy_plan_waits_even_where_auto_apply_is_on() {
 }
 
 #[tokio::test]
+async fn t7_a_destroy_plan_is_applied_by_itself_where_that_was_asked_for_on_the_run() {
+    let world = simple();
+    let made = world.queue_as("operator", "net", auto_apply()).await;
+    world.reaches(&made, "Applied").await;
+    let destroy = NewRun { is_destroy: true, ..auto_apply() };
+    // not by who may not apply, whatever they ask for
+    let waiting = world.queue_as("planner", "net", destroy.clone()).await;
+    world.reaches(&waiting, "Needs Confirmation").await;
+    world.act("planner", &waiting, RunAction::Discard).await.unwrap();
+    let run = world.queue_as("operator", "net", destroy).await;
+    world.reaches(&run, "Applied").await;
+    assert_eq!(world.resources("net").await, [""; 0]);
+}
+
+#[tokio::test]
 async fn t9_a_confirmed_plan_is_applied() {
     let world = simple();
     let run = world.queue("net").await;

@@ -40,11 +40,16 @@ impl Client {
     /// [`ClientError::BadAddress`], [`ClientError::BadToken`].
     pub fn new(address: &str, token: &str) -> Result<Self, ClientError> {
         let bad_address = |why: String| ClientError::BadAddress { address: address.to_owned(), why };
+        let schemes = ["http://", "https://"];
+        if !schemes.iter().any(|scheme| address.starts_with(scheme)) {
+            return Err(bad_address(match address.split_once("://") {
+                Some(_) => "it has to begin with http:// or https://".to_owned(),
+                None => format!("it has to begin with http:// or https://, as http://{address}"),
+            }));
+        }
         let mut base = Url::parse(address).map_err(|error| bad_address(error.to_string()))?;
-        if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
-            return Err(bad_address(
-                "it has to begin with http:// or https://, and to name a host".to_owned(),
-            ));
+        if base.host_str().is_none() {
+            return Err(bad_address("it has to name a host".to_owned()));
         }
         if !base.path().ends_with('/') {
             base.set_path(&format!("{}/", base.path()));
@@ -228,6 +233,10 @@ impl Client {
 
     pub(crate) fn unreachable(&self, error: &reqwest::Error) -> ClientError {
         let why = if error.is_timeout() { "no answer in time".to_owned() } else { innermost(error) };
+        // what TLS makes of an answer in clear
+        if self.base.scheme() == "https" && why.contains("InvalidContentType") {
+            return self.lost("it does not speak TLS: write http:// instead of https://");
+        }
         self.lost(why)
     }
 

@@ -70,6 +70,14 @@ impl Decode for bool {
 
 impl<T: FromText> Decode for T {
     fn decode(node: &Node, name: &str, context: &mut Context<'_>) -> Option<Self> {
+        if let Value::Number(_) = &node.value
+            && let Some(meant) = context.quotable(node).and_then(|written| T::of_number(written))
+        {
+            let message = format!("{}: expected a string, found {}", quoted(name), node.kind());
+            let help = format!("say of what, in quotes: \"{meant}\"");
+            context.report(Issue::error(Code::WrongType, &node.span, message).label(node.kind()).help(help));
+            return None;
+        }
         let text = String::decode(node, name, context)?;
         T::from_text(&text, context.base)
             .map_err(|fault| {

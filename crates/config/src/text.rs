@@ -31,6 +31,11 @@ impl Fault {
 pub(crate) trait FromText: Sized {
     /// Reads it; relative paths start at `base`, the config file's directory.
     fn from_text(text: &str, base: &Path) -> Result<Self, Fault>;
+
+    /// The text that was probably meant by a bare number, where a number alone says too little.
+    fn of_number(_: &str) -> Option<String> {
+        None
+    }
 }
 
 /// The most characters that a name may have, as in Terraform Enterprise.
@@ -88,10 +93,14 @@ impl FromText for Line {
 
 impl FromText for SocketAddr {
     fn from_text(text: &str, _: &Path) -> Result<Self, Fault> {
-        text.parse().map_err(|_| {
+        // what people write for this machine only
+        let address = match text.split_once(':') {
+            Some(("localhost", port)) => format!("127.0.0.1:{port}"),
+            _ => text.to_owned(),
+        };
+        address.parse().map_err(|_| {
             let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
             let help = match (text.rsplit_once(':'), port) {
-                (Some(("localhost", _)), Some(port)) => format!("write \"127.0.0.1:{port}\""),
                 (Some(("" | "*", _)), Some(port)) => {
                     format!("write \"127.0.0.1:{port}\" for this machine only, \"0.0.0.0:{port}\" for all")
                 }
@@ -136,6 +145,10 @@ impl FromText for Duration {
             Ok(duration) => Ok(duration),
         }
     }
+
+    fn of_number(number: &str) -> Option<String> {
+        Some(format!("{number}s"))
+    }
 }
 
 /// A number of bytes.
@@ -156,6 +169,10 @@ impl FromText for Size {
             Some(bytes) if bytes <= 1 << 50 => Ok(Self(bytes)),
             _ => Err(fault("too large")),
         }
+    }
+
+    fn of_number(number: &str) -> Option<String> {
+        Some(format!("{number} MiB"))
     }
 }
 

@@ -225,7 +225,13 @@ impl Engine {
         self.workspace_for(user, workspace, Action::Lock).await?;
         check_text("/reason", &reason)?;
         let lock = Lock { by: user.to_owned(), reason, at: self.context.now() };
-        self.context.store.lock_workspace(workspace, lock).await.map_err(lock_refusal)
+        self.context.store.lock_workspace(workspace, lock).await.map_err(|error| match error {
+            LockError::Locked(held) if held.by == user => {
+                let held = LockError::Locked(held);
+                Refusal::Conflict(format!("{held}, which is you: it stays locked until you unlock it"))
+            }
+            other => lock_refusal(other),
+        })
     }
 
     /// Releases the user's own lock, or that of the daemon: who may lock a workspace may say that it is in order again.
@@ -292,6 +298,7 @@ fn facts(request: &RunRequest, settings: &Settings, rights: WorkspaceRights) -> 
         plan_only: request.plan_only,
         destroy: request.destroy,
         auto_apply: request.auto_apply.unwrap_or(settings.auto_apply) && !request.plan_only,
+        auto_apply_asked: request.auto_apply == Some(true),
         queued_with_apply_right: rights.allows(Action::Apply),
         allow_empty_apply: request.allow_empty_apply,
         fetches: request.configuration_version.is_none()

@@ -7,7 +7,7 @@ use crate::access::{Action, WorkspaceRights};
 pub struct Facts {
     /// A speculative run: never holds the queue, never applied.
     pub plan_only: bool,
-    /// The plan destroys everything: always waits for a person.
+    /// The plan destroys everything: no setting of a workspace applies it.
     pub destroy: bool,
     /// Asked for on the run, or else switched on for the workspace, at the time of queueing.
     pub auto_apply: bool,
@@ -19,24 +19,29 @@ pub struct Facts {
     /// Its configuration is fetched from elsewhere before it is planned, which may take as long as a stranger likes.
     #[serde(default)]
     pub fetches: bool,
+    /// Auto-apply was asked for on the run itself: a person's confirmation, given in advance, for a destroy plan too.
+    #[serde(default)]
+    pub auto_apply_asked: bool,
 }
 
 impl Facts {
     /// Every combination, for whoever tries the whole table.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..64_u8).map(|bits| Self {
+        (0..128_u8).map(|bits| Self {
             plan_only: bits & 1 != 0,
             destroy: bits & 2 != 0,
             auto_apply: bits & 4 != 0,
             queued_with_apply_right: bits & 8 != 0,
             allow_empty_apply: bits & 16 != 0,
             fetches: bits & 32 != 0,
+            auto_apply_asked: bits & 64 != 0,
         })
     }
 
     /// "Can be auto-applied" of the run lifecycle.
     pub const fn can_be_auto_applied(self) -> bool {
-        self.auto_apply && !self.destroy && self.queued_with_apply_right && !self.plan_only
+        let wanted = self.auto_apply && (!self.destroy || self.auto_apply_asked);
+        wanted && self.queued_with_apply_right && !self.plan_only
     }
 
     /// The facts as they hold for a decision now, when who queued the run has these rights.
@@ -52,10 +57,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_destroy_plan_always_waits_for_a_person() {
-        let facts =
+    fn a_destroy_plan_waits_for_a_person_unless_one_has_confirmed_it_in_advance() {
+        let by_setting =
             Facts { auto_apply: true, queued_with_apply_right: true, destroy: true, ..Facts::default() };
-        assert!(!facts.can_be_auto_applied());
+        assert!(!by_setting.can_be_auto_applied());
+        let asked = Facts { auto_apply_asked: true, ..by_setting };
+        assert!(asked.can_be_auto_applied());
+        assert!(!Facts { queued_with_apply_right: false, ..asked }.can_be_auto_applied());
     }
 
     #[test]

@@ -4,16 +4,7 @@ use lifecycle::{ApplyOutcome, Due, Event, Execution, Facts, State, Work, due, st
 use proptest::prelude::*;
 
 fn facts() -> impl Strategy<Value = Facts> {
-    any::<[bool; 6]>().prop_map(
-        |[plan_only, destroy, auto_apply, queued_with_apply_right, allow_empty_apply, fetches]| Facts {
-            plan_only,
-            destroy,
-            auto_apply,
-            queued_with_apply_right,
-            allow_empty_apply,
-            fetches,
-        },
-    )
+    proptest::sample::select(Facts::all().collect::<Vec<_>>())
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {

@@ -105,12 +105,7 @@ pub struct Advice {
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let w = &self.workspace;
-        let push = |f: &mut fmt::Formatter<'_>, file: &str| {
-            write!(
-                f,
-                "`signalbox workspace lock {w} && signalbox state push {w} {file} && signalbox workspace unlock {w}`"
-            )
-        };
+        let push = |f: &mut fmt::Formatter<'_>, file: &str| write!(f, "`signalbox state push {w} {file}`");
         let pull = format!("`terraform state pull > {w}.tfstate`");
         let file = format!("{w}.tfstate");
         match &self.elsewhere {
@@ -360,15 +355,15 @@ mod tests {
     #[test]
     fn every_advice_says_the_command_and_the_way_past_it() {
         let advice = |elsewhere| Advice { workspace: "net".to_owned(), elsewhere }.to_string();
-        let push = "`signalbox workspace lock net && signalbox state push net ";
+        let push = "`signalbox state push net ";
         for (elsewhere, command) in [
             (
                 Elsewhere::File { path: "a/terraform.tfstate".into(), content: "x".into() },
-                format!("{push}a/terraform.tfstate "),
+                format!("{push}a/terraform.tfstate`"),
             ),
-            (Elsewhere::Remote { of: "the cloud block" }, format!("{push}net.tfstate ")),
-            (Elsewhere::Initialised { backend: "s3".into() }, format!("{push}net.tfstate ")),
-            (Elsewhere::Backend { backend: "s3".into(), now: by("") }, format!("{push}net.tfstate ")),
+            (Elsewhere::Remote { of: "the cloud block" }, format!("{push}net.tfstate`")),
+            (Elsewhere::Initialised { backend: "s3".into() }, format!("{push}net.tfstate`")),
+            (Elsewhere::Backend { backend: "s3".into(), now: by("") }, format!("{push}net.tfstate`")),
             (
                 Elsewhere::Backend { backend: "s3".into(), now: by("gcs") },
                 "`terraform init -migrate-state`".to_owned(),

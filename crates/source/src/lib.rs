@@ -43,7 +43,7 @@ pub use error::{Error, Kind};
 pub use estate::{Advice, Elsewhere};
 pub use report::{Commit, Digest, StateKept, TakeReport};
 pub use request::{FORMAT, Limits, Source, TakeRequest};
-pub use take::{kept_in, take};
+pub use take::{kept_in, state_of, take};
 pub use words::without_credentials;
 
 /// What the line in the log begins with that says why a configuration was not taken.

@@ -42,6 +42,10 @@ pub struct TakeRequest {
     pub allow_new_state: bool,
     /// Where to write the [`TakeReport`](crate::TakeReport) (0600), once all else is done.
     pub report: PathBuf,
+    /// Files of a directory source that are never taken, absolute and without links: the daemon's own, which its runs don't
+    /// see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leave_out: Vec<PathBuf>,
     /// What a configuration may measure.
     #[serde(default)]
     pub limits: Limits,

@@ -30,6 +30,8 @@ pub(crate) struct Selection {
     pub(crate) installed_modules: bool,
     /// The `.terraformignore` of the source.
     pub(crate) ignore: IgnoreRules,
+    /// Files that are never taken, whatever the rules say; relative to the configuration.
+    pub(crate) left_out: Vec<PathBuf>,
 }
 
 impl Selection {
@@ -48,7 +50,7 @@ impl Selection {
                 }
             }
         }
-        if self.remains(path).is_some_and(is_remains) {
+        if self.remains(path).is_some_and(is_remains) || self.left_out.iter().any(|left| left == path) {
             return Verdict::Leave;
         }
         self.ignore.verdict(path, directory)

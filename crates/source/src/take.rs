@@ -7,10 +7,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use text::escaped;
 
-use crate::backend::{self, Instead, Keeping};
+use crate::backend::{self, Keeping};
 use crate::directory;
 use crate::error::Error;
-use crate::estate::{self, Advice, FoundState};
+use crate::estate::{self, Advice, Elsewhere, FoundState};
 use crate::git::GitSource;
 use crate::pack::pack;
 use crate::report::{Commit, StateKept, TakeReport};
@@ -31,6 +31,25 @@ pub fn kept_in(directory: &Path) -> Option<StateKept> {
         Keeping::Backend(kind) => StateKept::ByBackend { kind },
         Keeping::Daemon | Keeping::DaemonInstead { .. } => StateKept::ByDaemon,
     })
+}
+
+/// What a directory shows of its state before any run: who keeps it, and what lies elsewhere than where a run would look.
+/// `None` if it is no configuration, or one that can't be read.
+pub fn state_of(directory: &Path) -> Option<(StateKept, Option<Elsewhere>)> {
+    let files = backend::terraform_files(directory).ok().filter(|files| !files.is_empty())?;
+    let keeping = backend::keeping(directory, &files).ok()?;
+    let (keeps, instead_of, local) = keeping.by();
+    let (found, initialised) = estate::look_at(directory, local);
+    let known = estate::Known {
+        has_state: false,
+        kept: None,
+        keeps: &keeps,
+        instead_of,
+        initialised: initialised.as_deref(),
+        found: &found,
+    };
+    let elsewhere = estate::elsewhere(known);
+    Some((keeps, elsewhere))
 }
 
 /// Takes a configuration and tells the reader of `log`; git, where it is needed, writes to standard output and error.
@@ -138,7 +157,10 @@ fn fill(request: &TakeRequest, log: &mut dyn Write) -> Result<Filled, Error> {
             say(log, &format!("Configuration: {}{at}", shown(path)));
             let source = directory::open(path)?;
             let ignore = directory::ignore_rules(&source)?;
-            let selection = Selection { root: root.clone(), ignore, ..Selection::default() };
+            let here = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            let inside = |file: &PathBuf| file.strip_prefix(&here).ok().map(Path::to_owned);
+            let left_out = request.leave_out.iter().filter_map(inside).collect();
+            let selection = Selection { root: root.clone(), ignore, left_out, ..Selection::default() };
             let mut tree = Tree::new(emptied(&request.work)?, limits);
             directory::copy(&source, &selection, &mut tree, &mut left)?;
             (tree.finish()?, None)
@@ -189,16 +211,9 @@ fn ask_about_the_state(
     log: &mut dyn Write,
 ) -> Result<(), Error> {
     let uploaded = matches!(request.source, Source::Archive { .. });
-    let (keeps, instead_of, local) = match keeping {
-        Keeping::Backend(kind) => (StateKept::ByBackend { kind: kind.clone() }, None, None),
-        Keeping::Daemon => (StateKept::ByDaemon, None, None),
-        Keeping::DaemonInstead { of: Instead::Local(path), .. } => {
-            (StateKept::ByDaemon, None, path.as_deref())
-        }
-        // terraform itself uploads what names the very daemon
-        Keeping::DaemonInstead { .. } if uploaded => (StateKept::ByDaemon, None, None),
-        Keeping::DaemonInstead { of, .. } => (StateKept::ByDaemon, Some(of.words()), None),
-    };
+    let (keeps, instead_of, local) = keeping.by();
+    // terraform itself uploads what names the very daemon
+    let instead_of = instead_of.filter(|_| !uploaded);
     let (mut found, initialised) = match &request.source {
         Source::Directory { path } => estate::look_at(&path.join(root), local),
         // what is not left out lies in the configuration

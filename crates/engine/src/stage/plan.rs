@@ -146,6 +146,7 @@ async fn take_request(
         kept: workspace.state_keeper.as_ref().map(kept),
         allow_new_state: run.options.allow_new_state,
         report: run_dir.take_report(),
+        leave_out: confinement::hidden_files(context),
         limits: source::Limits {
             max_bytes: context.config().server.max_configuration_size,
             max_files: context.config().server.max_configuration_files,

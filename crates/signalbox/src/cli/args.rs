@@ -102,6 +102,11 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Show what it does: a daemon, a workspace and three runs, on this machine and without a trace
     Demo(DemoArgs),
+    /// Write a first config file for the terraform configurations of a directory
+    ///
+    /// There is a workspace for each root module, and you as an owner; your token is kept as by `login`. A state that exists
+    /// already is found, and the command is said that brings it in.
+    Init(InitArgs),
     /// Look at a config file
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -162,6 +167,37 @@ pub(crate) struct DemoArgs {
     /// Answer every question with yes
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InitArgs {
+    /// The directory
+    #[arg(default_value = ".", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: PathBuf,
+    /// Where runs take the configurations from: the directory as it lies here, or its git repository
+    #[arg(long, value_name = "SOURCE", value_enum)]
+    pub(crate) source: Option<InitSource>,
+    /// Your name as a user; if not given, that of your account
+    #[arg(long, value_name = "NAME", value_parser = token::user_name)]
+    pub(crate) user: Option<String>,
+    /// The file to write; if not given, signalbox.hcl in the directory
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Where the daemon keeps what it knows; if not given, a place in your home
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Where the daemon listens; if not given, the first free port of 127.0.0.1 from 8080 on
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<std::net::SocketAddr>,
+    /// Ask nothing
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InitSource {
+    Directory,
+    Git,
 }
 
 #[derive(Debug, Subcommand)]
@@ -324,8 +360,7 @@ pub(crate) struct StartArgs {
     /// earlier ones, and --var over all of them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) var_file: Vec<PathBuf>,
-    /// Apply without asking, if you may apply and it is not a destroy run; =false asks even where the workspace
-    /// says otherwise
+    /// Apply without asking, if you may apply, a destroy plan too; =false asks even where the workspace says otherwise
     #[arg(long, alias = "auto-approve", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) auto_apply: Option<bool>,
     /// Let a plan without changes be applied
@@ -509,6 +544,8 @@ mod tests {
             "serve --config signalbox.hcl",
             "demo --yes",
             "config check signalbox.hcl --json",
+            "init",
+            "init infra --yes --source git --user ada --output s.hcl --data-dir data --listen 127.0.0.1:9000",
             "workspace list --address https://tools.example --color never",
             "workspace show network-prod",
             "workspace lock network-prod --reason maintenance",

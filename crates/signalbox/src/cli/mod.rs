@@ -7,10 +7,11 @@
 pub(crate) mod args;
 pub(crate) mod check;
 pub(crate) mod context;
-mod credentials;
+pub(crate) mod credentials;
 mod encryption;
 pub(crate) mod failure;
 pub(crate) mod follow;
+mod init;
 mod json_output;
 mod login;
 mod logs;
@@ -65,6 +66,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match command {
         Command::Serve(args) => serve(&args, output),
         Command::Demo(args) => demo(&args, output),
+        Command::Init(args) => init::run(&args, output).map(|()| Exit::Success.into()),
         Command::Config(ConfigCommand::Check { file }) => check::run(&file, output).map(Into::into),
         Command::Token(TokenCommand::New { user }) => {
             token::new(&user, output).map(|()| Exit::Success.into())

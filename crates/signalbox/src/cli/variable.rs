@@ -22,7 +22,12 @@ pub(crate) fn parse(argument: &str) -> Result<RunVariable, String> {
     if !begins || !letters.all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '-') {
         return Err(format!("{name:?} is not the name of a variable"));
     }
-    Ok(RunVariable { key: name.to_owned(), value: literal(value) })
+    let value = literal(value);
+    if let Err(error) = hcl_reader::literal(&value, MAX_BYTES) {
+        let column = error.position(&value).column;
+        return Err(format!("at character {column} of the value: {error}"));
+    }
+    Ok(RunVariable { key: name.to_owned(), value })
 }
 
 /// Those of the files, and those that are given one by one. What comes later wins, and files come first.
@@ -107,7 +112,7 @@ fn literal(value: &str) -> String {
 }
 
 /// The text as an HCL string that stands for exactly it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut literal = String::with_capacity(text.len() + 2);
     literal.push('"');
     let mut characters = text.chars().peekable();
@@ -184,9 +189,12 @@ mod tests {
 
     #[test]
     fn what_names_no_variable_is_refused() {
-        for argument in ["region", "=x", "1a=x", "a b=x", "a.b=x"] {
+        for argument in
+            ["region", "=x", "1a=x", "a b=x", "a.b=x", "a=[1,", "a=[0.1, 12345678901234567890123]"]
+        {
             assert!(parse(argument).is_err(), "{argument}");
         }
+        assert!(parse("a=[1, 2").unwrap_err().starts_with("at character "));
     }
 
     proptest! {

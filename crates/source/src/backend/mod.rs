@@ -13,6 +13,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use crate::error::Error;
+use crate::report::StateKept;
 
 /// What a `terraform` block says of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,20 @@ pub(crate) enum Keeping {
     Daemon,
     /// By the daemon, once an override file of this name has put `backend "local" {}` in place of what is named.
     DaemonInstead { of: Instead, file: OsString },
+}
+
+impl Keeping {
+    /// Who keeps it, what that is in place of where it lies elsewhere, and the path that a local backend names.
+    pub(crate) fn by(&self) -> (StateKept, Option<&'static str>, Option<&str>) {
+        match self {
+            Self::Backend(kind) => (StateKept::ByBackend { kind: kind.clone() }, None, None),
+            Self::Daemon => (StateKept::ByDaemon, None, None),
+            Self::DaemonInstead { of: Instead::Local(path), .. } => {
+                (StateKept::ByDaemon, None, path.as_deref())
+            }
+            Self::DaemonInstead { of, .. } => (StateKept::ByDaemon, Some(of.words()), None),
+        }
+    }
 }
 
 /// What the daemon keeps the state in place of.

@@ -85,6 +85,7 @@ impl Place {
             archive: Some(self.path("configuration.tar.gz")),
             state: None,
             report: self.path("report.json"),
+            leave_out: Vec::new(),
             limits: Limits::default(),
         }
     }

@@ -374,3 +374,13 @@ fn terraform_runs_in_a_folder_of_a_directory_and_modules_lie_beside_it() {
         "a state is left out where terraform runs, and there alone"
     );
 }
+
+#[test]
+fn files_of_the_daemon_that_lie_in_a_source_are_no_part_of_it() {
+    let place = Place::with_main();
+    let own = place.write("signalbox.hcl", "server {}\n");
+    place.write("keys/signalbox.hcl", "another file of that name\n");
+    let request = TakeRequest { leave_out: vec![fs::canonicalize(own).unwrap()], ..place.directory() };
+    taken(&request);
+    assert_eq!(names(&place), ["keys", "keys/signalbox.hcl", "main.tf"]);
+}

@@ -101,14 +101,16 @@ const ANNOUNCED_FOR: SignedDuration = SignedDuration::from_hours(25);
 
 /// Whether this user may bring a state there now.
 async fn may_be_pushed(tx: &mut Tx, workspace: WorkspaceId, by: &str) -> Result<(), PushStateError> {
+    let holder = queue::holder(&sql::runs::queue(tx.sql(), workspace).await?);
     match sql::workspaces::by_id(tx.sql(), workspace).await?.lock {
-        None => return Err(LockError::NotLocked.into()),
+        // who is told that it is not locked tries to lock it
+        None => return Err(holder.map_or(LockError::NotLocked, LockError::HeldByRun).into()),
         Some(held) if held.by != by && held.by != Lock::DAEMON => {
             return Err(LockError::LockedByAnother(held).into());
         }
         Some(_) => {}
     }
-    match queue::holder(&sql::runs::queue(tx.sql(), workspace).await?) {
+    match holder {
         Some(run) => Err(LockError::HeldByRun(run).into()),
         None => Ok(()),
     }

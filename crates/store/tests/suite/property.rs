@@ -22,16 +22,7 @@ enum Act {
 const WORKSPACES: usize = 2;
 
 fn facts() -> impl Strategy<Value = Facts> {
-    any::<[bool; 6]>().prop_map(
-        |[plan_only, destroy, auto_apply, queued_with_apply_right, allow_empty_apply, fetches]| Facts {
-            plan_only,
-            destroy,
-            auto_apply,
-            queued_with_apply_right,
-            allow_empty_apply,
-            fetches,
-        },
-    )
+    proptest::sample::select(Facts::all().collect::<Vec<_>>())
 }
 
 fn act() -> impl Strategy<Value = Act> {
