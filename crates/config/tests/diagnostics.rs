@@ -16,7 +16,7 @@ fn mistakes(text: &str) -> Diagnostics {
 
 const FIFTEEN: &str = r#"organisation = "acme"
 server {
-  listen              = "localhost:8080"
+  listen              = "nowhere:8080"
   max_concurrent_runs = "4"
   cancel_grace        = "2 fortnights"
 }
