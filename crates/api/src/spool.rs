@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, BodyDataStream};
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
@@ -91,11 +91,21 @@ pub(crate) async fn receive<W: Write + Send + 'static>(
     // who says that it will be too much need not send it
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if announced.is_some_and(|length: u64| length > limits.size) {
+        drain(body.into_data_stream());
         return Err(ApiError::too_large(limits.size));
     }
     tokio::time::timeout(limits.time, receive_all(body, limits.size, into))
         .await
         .map_err(|_| ApiError::too_slow(limits.time))?
+}
+
+/// How long the rest of a body is read that is not wanted.
+const DRAIN_TIME: Duration = Duration::from_secs(10);
+
+/// Reads what still comes and throws it away. A connection that is closed over unread bytes is reset, and then who sends
+/// them may never see the answer that says why.
+fn drain(mut body: BodyDataStream) {
+    tokio::spawn(tokio::time::timeout(DRAIN_TIME, async move { while let Some(Ok(_)) = body.next().await {} }));
 }
 
 async fn receive_all<W: Write + Send + 'static>(body: Body, limit: u64, mut into: W) -> Result<W> {
@@ -111,6 +121,7 @@ async fn receive_all<W: Write + Send + 'static>(body: Body, limit: u64, mut into
         if let Some(piece) = &piece {
             received += piece.len() as u64;
             if received > limit {
+                drain(body);
                 return Err(ApiError::too_large(limit));
             }
             pending.extend_from_slice(piece);
