@@ -28,6 +28,16 @@ server {
   max_configuration_files = 50000
   max_state_size          = "1 GiB"
 
+  # What is kept of each workspace that says nothing else: the newest so many, and none that is older, but for the newest
+  # 20. What a run that goes on or the current state needs is never removed. A run goes with its logs, plan and configuration.
+  keep_runs       = 1000
+  keep_runs_for   = "365d" # or "forever"
+  keep_states     = 200
+  keep_states_for = "365d"
+
+  # Below so much free space where the data lies no run starts; those that go on are not stopped.
+  min_free_space = "256 MiB"
+
   # How many connections one address may have. Behind a proxy all clients have that of the proxy.
   max_connections_per_address = 512
 
@@ -103,6 +113,10 @@ workspace "network-prod" {
 
   terraform  = "terraform" # instead of the server's
   auto_apply = false       # apply without a person's confirmation; a destroy plan waits for one all the same
+
+  # Instead of the server's.
+  #keep_runs   = 100
+  #keep_states = 1000
 
   # Terraform variables: any value.
   variables = {

@@ -234,7 +234,7 @@ impl Reader {
         let lock = workspace.lock.as_ref();
         let lock = lock.map(|lock| LockFacts { by: &lock.by, since: lock.at, reason: &lock.reason });
         let slots = self.api.engine().slots_beside(run.id);
-        waits_for(queue.of_workspace(run.workspace), run.id, lock, slots)
+        waits_for(queue.of_workspace(run.workspace), run.id, lock, slots, self.api.engine().low_space())
     }
 
     fn include_run(

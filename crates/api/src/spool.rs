@@ -105,7 +105,10 @@ const DRAIN_TIME: Duration = Duration::from_secs(10);
 /// Reads what still comes and throws it away. A connection that is closed over unread bytes is reset, and then who sends
 /// them may never see the answer that says why.
 fn drain(mut body: BodyDataStream) {
-    tokio::spawn(tokio::time::timeout(DRAIN_TIME, async move { while let Some(Ok(_)) = body.next().await {} }));
+    tokio::spawn(tokio::time::timeout(
+        DRAIN_TIME,
+        async move { while let Some(Ok(_)) = body.next().await {} },
+    ));
 }
 
 async fn receive_all<W: Write + Send + 'static>(body: Body, limit: u64, mut into: W) -> Result<W> {

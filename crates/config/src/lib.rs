@@ -37,6 +37,9 @@
 //! | | `isolation` | `"on"`, `"required"` or `"off"` | `"on"` |
 //! | | `writable_paths` | list of paths that the code of runs may write to | none |
 //! | | `terraform` | name or path of a binary | `"terraform"` |
+//! | | `min_free_space` | size: below it no run starts | `"256 MiB"` |
+//! | | `keep_runs`, `keep_states` | number of the newest that are kept of each workspace | `1000`, `200` |
+//! | | `keep_runs_for`, `keep_states_for` | days (`"90d"`) or `"forever"`; the newest 20 are kept whatever their age | `"365d"` |
 //! | | `cancel_grace` | duration, 100 ms to a day | `"2m"` |
 //! | | `force_cancel_after` | duration, up to a day | `"10s"` |
 //! | | `public_url` | http or https URL without a path | where it listens |
@@ -55,6 +58,7 @@
 //! | | `auto_apply` | true or false | `false` |
 //! | | `variables`, `sensitive_variables` | map of any values | `{}` |
 //! | | `environment`, `sensitive_environment` | map of strings | `{}` |
+//! | | `keep_runs`, `keep_runs_for`, `keep_states`, `keep_states_for` | as in `server` | the server's |
 //! | | `access` | map of teams to `"read"`, `"plan"`, `"write"` or `"admin"` | `{}` |
 //! | `source "git"` | `url` | URL, `user@host:path`, or a path that begins with `/`, `./` or `../` | required |
 //! | | `ref` | branch, tag, full ref or commit | `"HEAD"` |

@@ -133,7 +133,8 @@ fn decode(body: &Body<'_>, file: PathBuf, context: &mut Context<'_>) -> Config {
     sections::warn_without_owners(&teams, context);
     let teams = decoded(teams, |name, block| sections::team(name, block, context));
     let policy_sets = decoded(policy_sets, |name, block| sections::policy_set(name, block, context));
-    let workspaces = decoded(workspaces, |name, block| sections::workspace(name, block, context));
+    let workspaces =
+        decoded(workspaces, |name, block| sections::workspace(name, block, server.retention, context));
     let index = Index::of(&users, &teams);
     let secret_files = context.secret_files();
     Config { file, server, organization, users, teams, policy_sets, workspaces, secret_files, index }

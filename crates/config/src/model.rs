@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use lifecycle::retention::Retention;
 use lifecycle::{AccessLevel, OrganizationRights, WorkspaceRights};
 use url::Url;
 
@@ -78,6 +79,10 @@ pub struct ServerConfig {
     pub max_configuration_size: u64,
     /// The most files and directories of a configuration.
     pub max_configuration_files: u64,
+    /// What is kept of workspaces that say nothing else.
+    pub retention: Retention,
+    /// Below so many bytes of free space no run starts.
+    pub min_free_space: u64,
     /// The most bytes of a state that is uploaded. What an apply leaves is kept, whatever its size.
     pub max_state_size: u64,
     /// How many connections there may be from one address.
@@ -170,6 +175,8 @@ pub struct WorkspaceConfig {
     pub sensitive_environment: IndexMap<String, Sensitive<String>>,
     /// What each team may do here; the teams are defined.
     pub access: IndexMap<String, AccessLevel>,
+    /// What is kept of it.
+    pub retention: Retention,
     /// The block's header.
     pub defined_at: DefinedAt,
 }

@@ -176,6 +176,30 @@ impl FromText for Size {
     }
 }
 
+/// How long something is kept, in days; none: for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Days(pub(crate) Option<u32>);
+
+impl FromText for Days {
+    fn from_text(text: &str, _: &Path) -> Result<Self, Fault> {
+        const HELP: &str = "write it as \"90d\", or \"forever\"";
+        if text == "forever" {
+            return Ok(Self(None));
+        }
+        let days = text.strip_suffix('d').and_then(|days| days.trim_end().parse().ok());
+        match days {
+            Some(0) => Err(Fault::new("nothing would be kept", HELP)),
+            Some(days @ ..=36_500) => Ok(Self(Some(days))),
+            Some(_) => Err(Fault::new("longer than a hundred years", HELP)),
+            None => Err(Fault::new("not a number of days", HELP)),
+        }
+    }
+
+    fn of_number(number: &str) -> Option<String> {
+        Some(format!("{number}d"))
+    }
+}
+
 /// Never repeated in a message: see the section that reads it.
 impl FromText for seal::Key {
     fn from_text(text: &str, _: &Path) -> Result<Self, Fault> {

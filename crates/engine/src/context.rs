@@ -9,6 +9,7 @@ use executor::Executor;
 use jiff::Timestamp;
 use lifecycle::id::RunId;
 use lifecycle::slots::{SlotLimits, Slots};
+use lifecycle::waiting::LowSpace;
 use lifecycle::{Event, Facts, Stage, State, WorkspaceRights};
 use store::{RecordError, Run, RunEvent, RunUpdate, Store, Workspace};
 use tokio::sync::watch;
@@ -36,6 +37,10 @@ pub(crate) struct Context {
     pub(crate) log_watch: LogWatch,
     pub(crate) places: Places,
     pub(crate) unclean: Unclean,
+    /// Held by who removes what is not kept any more.
+    pub(crate) sweeping: tokio::sync::Mutex<()>,
+    /// The free space where the data lies, when it is too little for new runs.
+    pub(crate) low_space: watch::Sender<Option<LowSpace>>,
     /// Owned by the workspaces' supervisor; here to be looked at.
     pub(crate) slots: watch::Sender<Slots>,
 }
@@ -72,7 +77,27 @@ impl Context {
             log_watch: LogWatch::new(),
             places: Places::default(),
             unclean: Unclean::default(),
+            sweeping: tokio::sync::Mutex::default(),
+            low_space: watch::Sender::new(None),
         }
+    }
+
+    /// Looks at the free space where the data lies. Says whether there is too little for new runs now, or was before.
+    pub(crate) fn look_at_space(&self) -> bool {
+        let least = self.config().server.min_free_space;
+        let free = match executor::space_left(&self.data_dir) {
+            Ok(free) => free,
+            Err(error) => {
+                tracing::warn!(%error, "can't see how much space is free");
+                return false;
+            }
+        };
+        let low = (free < least).then_some(LowSpace { free, least });
+        let before = self.low_space.send_replace(low);
+        if low.is_some() && before.is_none() {
+            tracing::warn!(free = %text::bytes(free), "too little space is free: no run starts until there is more");
+        }
+        low.is_some() || before.is_some()
     }
 
     pub(crate) fn config(&self) -> Arc<Config> {

@@ -7,12 +7,14 @@ use executor::Executor;
 use lifecycle::Stage;
 use lifecycle::id::{RunId, WorkspaceId};
 use lifecycle::slots::SlotFacts;
+use lifecycle::waiting::LowSpace;
 use ractor::{Actor as _, ActorRef};
 use store::{Records, Run, Store, Workspace};
 use tokio::task::JoinHandle;
 
 use crate::actors::{Root, RootMessage};
 use crate::context::Context;
+use crate::retention::{Removed, sweep};
 use crate::settings::PublicSettings;
 use crate::sync_workspaces::sync_workspaces;
 use crate::{HostEnvironment, Log, LogTail, Mask, RunDir, log, reserve};
@@ -144,6 +146,19 @@ impl Engine {
     /// How the execution slots look to this run.
     pub fn slots_beside(&self, run: RunId) -> SlotFacts {
         self.context.slots.borrow().beside(run)
+    }
+
+    /// The free space where the data lies, when it is too little for new runs.
+    pub fn low_space(&self) -> Option<LowSpace> {
+        *self.context.low_space.borrow()
+    }
+
+    /// Removes what is not kept any more, as happens every hour by itself; `None` while that goes on already.
+    ///
+    /// # Errors
+    /// Of the store.
+    pub async fn sweep(&self) -> Result<Option<Removed>, store::Error> {
+        sweep(self.context.clone()).await
     }
 
     /// Takes over a changed configuration: added, changed and removed workspaces, teams, limits.

@@ -140,6 +140,7 @@ fn of_file(config: &Config, name: &str) -> Option<Settings> {
         environment,
         sensitive_environment,
         access: _,
+        retention: _,
         defined_at: _,
     } = workspace;
     let exposed = sensitive_variables.iter().map(|(name, value)| (name.clone(), value.expose().clone()));

@@ -35,6 +35,7 @@ pub mod id;
 mod plan_options;
 mod progress;
 pub mod queue;
+pub mod retention;
 pub mod slots;
 mod state;
 mod step;

@@ -21,6 +21,15 @@ pub struct LockFacts<'a> {
     pub reason: &'a str,
 }
 
+/// Less space than new runs need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LowSpace {
+    /// Bytes that are free.
+    pub free: u64,
+    /// Bytes that have to be free.
+    pub least: u64,
+}
+
 /// What stands in a run's way. `Display` completes "it waits for …".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitsFor<'a> {
@@ -33,6 +42,8 @@ pub enum WaitsFor<'a> {
         /// Where it is.
         state: State,
     },
+    /// It is its turn, and too little space is free.
+    Space(LowSpace),
     /// It is its turn, and as many executions as there may be are running.
     Slot(SlotFacts),
 }
@@ -45,6 +56,7 @@ pub fn waits_for<'a>(
     run: RunId,
     lock: Option<LockFacts<'a>>,
     slots: SlotFacts,
+    space: Option<LowSpace>,
 ) -> Option<WaitsFor<'a>> {
     let entry = entries.iter().find(|entry| entry.run == run)?;
     let slot = || (slots.held >= slots.limit).then_some(WaitsFor::Slot(slots));
@@ -52,7 +64,9 @@ pub fn waits_for<'a>(
         // its last slot was for something else
         State::Planning(Work::Executing(_)) | State::PolicyCheck(_) if slots.waits => slot(),
         State::Planning(Work::Queued) | State::Applying(Work::Queued) => slot(),
-        State::Pending if startable(entries, lock.is_some()).contains(&run) => slot(),
+        State::Pending if startable(entries, lock.is_some()).contains(&run) => {
+            space.map(WaitsFor::Space).or_else(slot)
+        }
         State::Pending => {
             // the lock is what keeps all of them, unless a run was let go before it was taken
             let holds = holder(entries);
@@ -83,6 +97,15 @@ impl fmt::Display for WaitsFor<'_> {
                 write!(f, "an override of the failed policies of {run}")
             }
             Self::Run { run, state } => write!(f, "{run} to end ({})", state.name()),
+            Self::Space(LowSpace { free, least }) => {
+                let mib = |bytes: u64| bytes >> 20;
+                write!(
+                    f,
+                    "free space: {} MiB are left, and {} MiB have to be (min_free_space)",
+                    mib(free),
+                    mib(least)
+                )
+            }
             Self::Slot(SlotFacts { pool, held, limit, .. }) => {
                 let what = match pool {
                     Pool::Terraform => "a free execution slot",
@@ -122,7 +145,7 @@ mod tests {
             fetch: Fetch::None,
         };
         let entries: Vec<_> = (1..).zip(states).map(entry).collect();
-        waits_for(&entries, entries.last().unwrap().run, lock, slots).map(|waits| waits.to_string())
+        waits_for(&entries, entries.last().unwrap().run, lock, slots, None).map(|waits| waits.to_string())
     }
 
     #[test]
@@ -182,8 +205,8 @@ mod tests {
             Entry { run: id(1), state: State::NeedsConfirmation, plan_only: false, fetch: Fetch::None },
             Entry { run: id(2), state: State::Pending, plan_only: true, fetch: Fetch::None },
         ];
-        assert_eq!(waits_for(&entries, id(2), Some(lock()), FREE), None);
-        assert_eq!(waits_for(&entries, id(2), Some(lock()), FULL), Some(WaitsFor::Slot(FULL)));
+        assert_eq!(waits_for(&entries, id(2), Some(lock()), FREE, None), None);
+        assert_eq!(waits_for(&entries, id(2), Some(lock()), FULL, None), Some(WaitsFor::Slot(FULL)));
     }
 
     /// The words follow from the rules by which runs start: who may start waits for a slot at most, and who may
@@ -197,7 +220,7 @@ mod tests {
                     Entry { run: id(2), state: State::Pending, plan_only: false, fetch: Fetch::None },
                 ];
                 let may = startable(&entries, locked.is_some()).contains(&id(2));
-                let waits = waits_for(&entries, id(2), locked, FREE);
+                let waits = waits_for(&entries, id(2), locked, FREE, None);
                 assert_eq!(waits.is_none(), may, "{first:?} {locked:?}: {waits:?}");
             }
         }

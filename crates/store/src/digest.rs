@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -48,6 +49,13 @@ impl FromStr for Digest {
         }
         Ok(Self(bytes))
     }
+}
+
+/// Adds whatever looks like a digest in the text.
+pub(crate) fn digests_in(text: &str, found: &mut HashSet<Digest>) {
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let words = text.as_bytes().split(|byte| !is_digit(byte)).filter(|word| word.len() == 64);
+    found.extend(words.filter_map(|word| std::str::from_utf8(word).ok()?.parse::<Digest>().ok()));
 }
 
 impl fmt::Display for Digest {

@@ -43,11 +43,12 @@ mod record;
 mod sql;
 mod state_file;
 mod store;
+mod sweep_lock;
 mod sync;
 mod transition;
 mod writer;
 
-pub use blobs::{Blob, BlobSink, BlobStore, Blobs, PutBlob, Resealed, Scratch, reseal};
+pub use blobs::{Blob, BlobSink, BlobStore, Blobs, PutBlob, Resealed, Scratch, Swept, reseal};
 pub use digest::{Digest, InvalidDigest};
 pub use error::{
     AddStateError, DatabaseFailure, Error, LockError, PushStateError, RecordError, StateConflict,
@@ -60,7 +61,8 @@ pub use record::{
     Workspace, WorkspaceFilter, WorkspaceOrder,
 };
 pub use state_file::{InvalidState, ReadStateError, StateMeta, StateOutput, state_outputs};
-pub use store::{Change, Records, Store, Synced};
+pub use store::{Change, Expired, Records, Store, Synced};
+pub use sweep_lock::SweepLock;
 
 /// File work, away from the threads that drive everything else.
 async fn blocking<T: Send + 'static>(

@@ -180,7 +180,7 @@ async fn a_disk_that_takes_no_more_is_told_and_leaves_nothing_half_done() {
     let mut shell = Command::new("sh");
     // in units of 512 or 1024 bytes: far below where the journal of the database starts over
     shell
-        .args(["-c", r#"trap "" XFSZ; ulimit -f 700; exec "$0" "$@""#])
+        .args(["-c", r#"trap "" XFSZ; ulimit -f 1200; exec "$0" "$@""#])
         .arg(std::env::current_exe().unwrap());
     let mut child = child(&mut shell, dir.path());
     let mut said = Said::default();

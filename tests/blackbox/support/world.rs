@@ -188,6 +188,7 @@ impl Setup {
             "cancel_grace = \"30s\"",
             "force_cancel_after = \"100ms\"",
             "max_concurrent_runs = 8",
+            "min_free_space = \"1 MiB\"",
         ]
         .map(str::to_owned)
         {

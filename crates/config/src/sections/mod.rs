@@ -2,6 +2,7 @@
 
 mod labels;
 mod policy_set;
+mod retention;
 mod server;
 mod settings;
 mod source;

@@ -2,8 +2,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use hcl_reader::Block;
+use lifecycle::retention::Retention;
 use seal::{Key, Keyring};
 
+use super::retention::retention;
 use crate::context::{Context, Issue};
 use crate::decode::OneOrMore;
 use crate::diagnostic::Code;
@@ -33,6 +35,8 @@ pub(crate) fn server<'a>(
         max_configuration_size: 512 << 20,
         max_configuration_files: 50_000,
         max_state_size: 1 << 30,
+        min_free_space: 256 << 20,
+        retention: Retention::default(),
         max_connections_per_address: 512,
         encryption: Keyring::default(),
         isolation: IsolationMode::default(),
@@ -82,6 +86,7 @@ fn read(block: &Block<'_>, settings: &mut ServerConfig, context: &mut Context<'_
     for (name, size) in [
         ("max_configuration_size", &mut settings.max_configuration_size),
         ("max_state_size", &mut settings.max_state_size),
+        ("min_free_space", &mut settings.min_free_space),
     ] {
         set(size, fields.optional(name, context).map(|Size(bytes)| bytes));
     }
@@ -94,6 +99,7 @@ fn read(block: &Block<'_>, settings: &mut ServerConfig, context: &mut Context<'_
         &mut settings.max_connections_per_address,
         connections.and_then(|number| usize::try_from(number).ok()),
     );
+    settings.retention = retention(&fields, settings.retention, context);
     settings.encryption = encryption(&fields, context);
     set(&mut settings.terraform, fields.optional("terraform", context).map(|Program(path)| path));
     set(&mut settings.force_cancel_after, fields.optional("force_cancel_after", context));

@@ -1,7 +1,9 @@
 use hcl_reader::{Attribute, Block, Expression, Kind};
 use indexmap::IndexMap;
 use lifecycle::AccessLevel;
+use lifecycle::retention::Retention;
 
+use super::retention::retention;
 use super::settings::{environment, variables, warn_about_variables_set_twice};
 use super::source::source;
 use super::team::unknown;
@@ -15,8 +17,13 @@ use crate::schema::WORKSPACE;
 use crate::suggest::quoted;
 use crate::text::{Line, Program};
 
-/// A `workspace` block.
-pub(crate) fn workspace(name: &str, block: &Block<'_>, context: &mut Context<'_>) -> Option<WorkspaceConfig> {
+/// A `workspace` block. `default`: what is kept where it says nothing else.
+pub(crate) fn workspace(
+    name: &str,
+    block: &Block<'_>,
+    default: Retention,
+    context: &mut Context<'_>,
+) -> Option<WorkspaceConfig> {
     hide_sensitive_literals(block, context);
     let span = block.header();
     let fields =
@@ -29,6 +36,7 @@ pub(crate) fn workspace(name: &str, block: &Block<'_>, context: &mut Context<'_>
     let terraform = fields.optional("terraform", context).map(|Program(path)| path);
     let auto_apply = fields.optional("auto_apply", context).unwrap_or(false);
     let access = access(&fields, context);
+    let retention = retention(&fields, default, context);
     // last: whatever else is wrong was reported
     let (source, working_directory) = source?;
     Some(WorkspaceConfig {
@@ -43,6 +51,7 @@ pub(crate) fn workspace(name: &str, block: &Block<'_>, context: &mut Context<'_>
         sensitive_variables,
         environment,
         sensitive_environment,
+        retention,
         defined_at: context.defined_at(&span),
     })
 }

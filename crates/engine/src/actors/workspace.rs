@@ -129,7 +129,10 @@ impl WorkspaceState {
         let workspace = self.context.store.workspace(self.workspace).await?;
         let startable = match workspace.removed_at {
             Some(_) => Vec::new(),
-            None => queue::startable(&entries, workspace.lock.is_some()),
+            None => queue::startable(
+                &entries,
+                workspace.lock.is_some() || self.context.low_space.borrow().is_some(),
+            ),
         };
         let demands = slots::demands(&entries, &startable);
         self.supervisor.send_message(WorkspacesMessage::Demand { workspace: self.workspace, demands })?;

@@ -18,6 +18,7 @@ use super::workspace::{Workspace, WorkspaceArguments, WorkspaceMessage};
 use crate::clean_up::{clean_up_after_final_runs, clean_up_again};
 use crate::context::{Context, slot_limits};
 use crate::fault;
+use crate::retention::sweep;
 use crate::supervise::{Children, Exhausted, Policy, Restart};
 use crate::sync_workspaces::sync_workspaces;
 
@@ -37,6 +38,9 @@ pub(crate) struct WorkspacesState {
     sync_due: bool,
     /// When it was last tried to remove what could not be removed.
     cleaned_up_at: Instant,
+    started_at: Instant,
+    /// When it was last begun to remove what is not kept any more.
+    swept_at: Option<Instant>,
     /// Brings the messages of [`listen`] and [`watch_configuration`].
     listeners: [AbortHandle; 2],
 }
@@ -87,6 +91,10 @@ const RECONCILE_EVERY: Duration = Duration::from_secs(2);
 /// How often it is tried to remove what could not be removed.
 const CLEAN_UP_EVERY: Duration = Duration::from_secs(5 * 60);
 
+/// How often what is not kept any more is removed, and how long after the start that begins: there is more to do then.
+const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
+const SWEEP_AFTER: Duration = Duration::from_secs(5 * 60);
+
 impl Actor for Workspaces {
     type Msg = WorkspacesMessage;
     type State = WorkspacesState;
@@ -110,8 +118,17 @@ impl Actor for Workspaces {
             let (context, supervisor) = (of_workspaces.clone(), myself.clone());
             (Workspace, WorkspaceArguments { context, workspace: *workspace, supervisor })
         });
-        let (asked, cleaned_up_at) = (HashMap::new(), Instant::now());
-        Ok(WorkspacesState { context, children, asked, sync_due: true, cleaned_up_at, listeners })
+        let (asked, now) = (HashMap::new(), Instant::now());
+        Ok(WorkspacesState {
+            context,
+            children,
+            asked,
+            sync_due: true,
+            cleaned_up_at: now,
+            started_at: now,
+            swept_at: None,
+            listeners,
+        })
     }
 
     async fn post_start(
@@ -206,12 +223,24 @@ impl WorkspacesState {
         if self.sync_due {
             self.sync().await;
         }
+        self.context.look_at_space();
         self.wake_all(myself).await?;
         if self.cleaned_up_at.elapsed() >= CLEAN_UP_EVERY {
             self.cleaned_up_at = Instant::now();
             if !self.context.unclean.is_empty() {
                 tokio::spawn(clean_up_again(self.context.clone()));
             }
+        }
+        if self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP_EVERY)
+            && self.started_at.elapsed() >= SWEEP_AFTER
+        {
+            self.swept_at = Some(Instant::now());
+            let context = self.context.clone();
+            tokio::spawn(async move {
+                if let Err(error) = sweep(context).await {
+                    tracing::error!(%error, "what is not kept any more can't be removed; trying again in an hour");
+                }
+            });
         }
         myself.send_after(RECONCILE_EVERY, || WorkspacesMessage::Reconcile);
         Ok(())

@@ -26,3 +26,4 @@ mod rows_plan;
 mod rows_policy;
 mod support;
 mod trouble;
+mod years;

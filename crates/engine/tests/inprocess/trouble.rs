@@ -290,7 +290,7 @@ fn damage(world: &World, life: &Life, run: RunId, column: &str) {
 }
 
 /// What another program does to the database.
-async fn sql(world: &World, statement: String) {
+pub async fn sql(world: &World, statement: String) {
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(world.data_dir().join("signalbox.db"));
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut connection).await.unwrap();

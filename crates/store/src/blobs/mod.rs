@@ -5,14 +5,15 @@ mod keys_in_use;
 mod reseal;
 mod scratch;
 mod sink;
+mod sweep;
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use files::{Hashed, Replacement, sync_directory};
 use seal::Keyring;
@@ -22,6 +23,7 @@ pub(crate) use self::keys_in_use::{KeysInUse, Lies};
 pub use self::reseal::{Resealed, reseal};
 pub use self::scratch::Scratch;
 pub use self::sink::BlobSink;
+pub use self::sweep::Swept;
 use crate::state_file::state_output_names;
 use crate::{Digest, Error, ReadStateError, StateMeta, StateOutput, blocking, state_outputs};
 
@@ -41,16 +43,20 @@ pub struct Blobs {
     keys: Keyring,
 }
 
-/// The blobs of a data directory, for reading and writing. Putting the same content twice is fine. Nothing is ever
-/// deleted.
+/// The blobs of a data directory, for reading and writing. Putting the same content twice is fine. What no record refers to
+/// goes a day after it was put last.
 #[derive(Debug, Clone)]
-pub struct BlobStore(Blobs);
+pub struct BlobStore {
+    blobs: Blobs,
+    /// Held by who gives a blob its name, and alone by who takes one away.
+    publishing: Arc<RwLock<()>>,
+}
 
 impl Deref for BlobStore {
     type Target = Blobs;
 
     fn deref(&self) -> &Blobs {
-        &self.0
+        &self.blobs
     }
 }
 
@@ -210,12 +216,12 @@ impl Blobs {
 
 impl BlobStore {
     pub(crate) fn new(dir: PathBuf, keys: Keyring) -> Self {
-        Self(Blobs { dir: dir.into(), keys })
+        Self { blobs: Blobs { dir: dir.into(), keys }, publishing: Arc::default() }
     }
 
     /// The same, for who only reads.
     pub(crate) const fn reader(&self) -> &Blobs {
-        &self.0
+        &self.blobs
     }
 
     /// Keeps these bytes.
@@ -324,6 +330,7 @@ impl BlobStore {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
             _ => {}
         }
+        let _no_sweep = self.publishing.read().unwrap_or_else(PoisonError::into_inner);
         // a link never replaces what is there, as a rename would
         match fs::hard_link(file, path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -333,6 +340,8 @@ impl BlobStore {
                     fs::hard_link(file, &other)?;
                     fs::rename(&other, path)?;
                 }
+                // so that a sweep sees that it was put again
+                fs::set_permissions(path, Permissions::from_mode(0o600))?;
             }
             done => done?,
         }

@@ -31,7 +31,7 @@ impl fmt::Display for Actor {
     }
 }
 
-/// One change of a run's state. Never changed and never deleted.
+/// One change of a run's state. Never changed, and there as long as its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalEntry {
     /// For the API's `run-events`.

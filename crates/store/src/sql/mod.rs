@@ -5,6 +5,7 @@ pub(crate) mod journal;
 pub(crate) mod mend;
 mod pattern;
 mod read;
+pub(crate) mod retention;
 pub(crate) mod runs;
 pub(crate) mod state_uploads;
 pub(crate) mod states;
@@ -36,12 +37,13 @@ const READERS: u32 = 4;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// In their order; a migration that was released never changes.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (1, "records", include_str!("../../migrations/0001_records.sql")),
     (2, "state keeper", include_str!("../../migrations/0002_state_keeper.sql")),
     (3, "state uploads", include_str!("../../migrations/0003_state_uploads.sql")),
     (4, "damaged runs", include_str!("../../migrations/0004_damaged_runs.sql")),
     (5, "commits", include_str!("../../migrations/0005_commits.sql")),
+    (6, "retention", include_str!("../../migrations/0006_retention.sql")),
 ];
 
 fn options(database: &Path) -> SqliteConnectOptions {

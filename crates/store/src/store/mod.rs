@@ -1,6 +1,7 @@
 //! The one door to the records.
 
 mod configurations;
+mod retention;
 mod runs;
 mod states;
 mod workspaces;
@@ -22,6 +23,7 @@ use crate::data_dir::DataDir;
 use crate::writer::{Job, Tx, Writer};
 use crate::{Error, sql};
 
+pub use retention::Expired;
 pub use workspaces::Synced;
 
 /// How many changes a reader of [`Records::changes`] may fall behind before it loses some.

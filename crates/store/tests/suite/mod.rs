@@ -3,6 +3,7 @@
 pub(crate) mod configurations;
 pub(crate) mod lists;
 pub(crate) mod property;
+pub(crate) mod retention;
 pub(crate) mod runs;
 pub(crate) mod states;
 pub(crate) mod workspaces;
@@ -77,6 +78,11 @@ macro_rules! conformance_of {
                 states_of_workspaces_are_apart
                 of_two_states_with_one_serial_one_is_taken
                 a_workspace_shows_its_newest_state;
+            retention:
+                what_is_not_kept_goes_and_its_space_comes_back
+                what_goes_on_or_is_needed_stays_however_old_it_is
+                a_blob_that_only_an_error_names_stays
+                nothing_that_is_put_fails_for_a_sweep;
             property:
                 random_runs_are_as_the_table_says;
         }

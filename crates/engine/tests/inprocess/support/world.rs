@@ -27,12 +27,13 @@ pub struct Shape {
     pub auto_apply: bool,
     /// Whether `operator` is in the team that has write access.
     pub operator_writes: bool,
+    pub min_free_space: &'static str,
 }
 
 impl Default for Shape {
     fn default() -> Self {
         let workspaces = ["net", "guarded", "other", "fetched"].map(str::to_owned).to_vec();
-        Self { slots: 4, workspaces, auto_apply: false, operator_writes: true }
+        Self { slots: 4, workspaces, auto_apply: false, operator_writes: true, min_free_space: "1 MiB" }
     }
 }
 
@@ -158,6 +159,7 @@ server {{
   terraform           = "/nowhere/terraform"
   max_concurrent_runs = {}
   force_cancel_after  = "0s"
+  min_free_space      = "{}"
 }}
 organization = "acme"
 team "owners" {{ members = ["owner"] }}
@@ -170,6 +172,7 @@ policy_set "baseline" {{
 "#,
         data_dir.display(),
         shape.slots,
+        shape.min_free_space,
         if shape.operator_writes { "\"operator\"" } else { "" },
     );
     for user in ["owner", "operator", "planner"] {
