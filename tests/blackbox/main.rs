@@ -31,3 +31,4 @@ mod state;
 mod strangers;
 mod support;
 mod transitions;
+mod years;

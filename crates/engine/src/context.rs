@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 use crate::RunDir;
 use crate::clean_up::{Unclean, clean_up};
+use crate::engine::Parts;
 use crate::host::HostEnvironment;
 use crate::log_watch::LogWatch;
 use crate::place::Places;
@@ -37,6 +38,8 @@ pub(crate) struct Context {
     pub(crate) log_watch: LogWatch,
     pub(crate) places: Places,
     pub(crate) unclean: Unclean,
+    /// Whether what is not kept any more is removed by itself.
+    pub(crate) sweeps: bool,
     /// Held by who removes what is not kept any more.
     pub(crate) sweeping: tokio::sync::Mutex<()>,
     /// The free space where the data lies, when it is too little for new runs.
@@ -55,14 +58,8 @@ pub(crate) fn slot_limits(config: &Config) -> SlotLimits {
 }
 
 impl Context {
-    pub(crate) fn new(
-        store: Store,
-        executor: Arc<dyn Executor>,
-        config: Arc<Config>,
-        program: PathBuf,
-        hidden: Vec<PathBuf>,
-        host: HostEnvironment,
-    ) -> Self {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { store, executor, config, program, hidden, host, sweeps } = parts;
         let slots = watch::Sender::new(Slots::new(slot_limits(&config)));
         Self {
             slots,
@@ -77,6 +74,7 @@ impl Context {
             log_watch: LogWatch::new(),
             places: Places::default(),
             unclean: Unclean::default(),
+            sweeps,
             sweeping: tokio::sync::Mutex::default(),
             low_space: watch::Sender::new(None),
         }

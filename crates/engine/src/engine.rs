@@ -33,6 +33,8 @@ pub struct Parts {
     pub hidden: Vec<PathBuf>,
     /// What the daemon's environment lends to terraform.
     pub host: HostEnvironment,
+    /// Whether what is not kept any more is removed every hour, and not only when that is asked for ([`Engine::sweep`]).
+    pub sweeps: bool,
 }
 
 /// A running engine: a handle that is cheap to clone.
@@ -66,8 +68,7 @@ impl Engine {
     /// # Errors
     /// [`StartError`].
     pub async fn start(parts: Parts) -> Result<(Self, JoinHandle<()>), StartError> {
-        let Parts { store, executor, config, program, hidden, host } = parts;
-        let context = Arc::new(Context::new(store, executor, config, program, hidden, host));
+        let context = Arc::new(Context::new(parts));
         // whoever is told that the daemon is ready finds the workspaces there
         sync_workspaces(&context).await?;
         ask_for_versions(&context);

@@ -33,12 +33,14 @@
 //! [`Error`] in words, and the next write begins on a fresh connection. A write goes to its end even if
 //! who asked for it stops waiting.
 
+mod backup;
 mod blobs;
 mod data_dir;
 mod digest;
 #[cfg(doctest)]
 mod does_not_compile;
 mod error;
+mod examine;
 mod record;
 mod sql;
 mod state_file;
@@ -48,11 +50,13 @@ mod sync;
 mod transition;
 mod writer;
 
+pub use backup::{BackedUp, Manifest, back_up, restore};
 pub use blobs::{Blob, BlobSink, BlobStore, Blobs, PutBlob, Resealed, Scratch, Swept, reseal};
 pub use digest::{Digest, InvalidDigest};
 pub use error::{
     AddStateError, DatabaseFailure, Error, LockError, PushStateError, RecordError, StateConflict,
 };
+pub use examine::{Examined, examine};
 pub use record::{
     Actor, Cancel, Commit, ConfigurationResult, ConfigurationStatus, ConfigurationVersion, JournalEntry,
     Lock, NamePattern, NewConfigurationVersion, NewRun, NewStateVersion, NewWorkspace, Operation, Origin,

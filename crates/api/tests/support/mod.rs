@@ -244,6 +244,7 @@ impl Seeding {
                 path: std::env::var("PATH").unwrap(),
                 home: folder.path().display().to_string(),
             },
+            sweeps: false,
         };
         let (engine, _) = Engine::start(parts).await.unwrap();
         let shutdown = CancellationToken::new();

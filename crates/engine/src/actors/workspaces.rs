@@ -231,7 +231,8 @@ impl WorkspacesState {
                 tokio::spawn(clean_up_again(self.context.clone()));
             }
         }
-        if self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP_EVERY)
+        if self.context.sweeps
+            && self.swept_at.is_none_or(|at| at.elapsed() >= SWEEP_EVERY)
             && self.started_at.elapsed() >= SWEEP_AFTER
         {
             self.swept_at = Some(Instant::now());

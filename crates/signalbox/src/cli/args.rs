@@ -143,6 +143,41 @@ pub(crate) enum Command {
     /// Make tokens for users
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Copy all that the daemon keeps into a file, while it runs or not
+    ///
+    /// The file is there as a whole or not at all. The config file and its keys are no part of it, and neither are the files
+    /// that runs work on.
+    Backup {
+        /// The file to write, a .tar.gz
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// The daemon's config file
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        config: PathBuf,
+    },
+    /// Bring a backup back to the data directory that the config file names, which has to be empty
+    ///
+    /// Runs that were under way when the backup was taken are ended: nobody knows what became of them. A workspace in which an
+    /// apply was going on is locked.
+    Restore {
+        /// The backup
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// The daemon's config file
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        config: PathBuf,
+    },
+    /// Look at a config file, its data and this machine, and say what is wrong and what to do
+    ///
+    /// Exit status 0 if nothing is wrong, warnings or not, else 1.
+    Doctor {
+        /// The daemon's config file
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        config: PathBuf,
+        /// Read every file that is kept, and hold it against its name
+        #[arg(long)]
+        deep: bool,
+    },
     /// Encrypt what the daemon keeps
     #[command(subcommand)]
     Encryption(EncryptionCommand),
@@ -570,6 +605,9 @@ mod tests {
             "sentinel mocks run-CZcmD7eagjhyX1vN -o mocks",
             "sentinel mocks plan.json --output mocks --force",
             "token new operator",
+            "backup signalbox.tar.gz --config signalbox.hcl",
+            "restore signalbox.tar.gz --config signalbox.hcl",
+            "doctor --config signalbox.hcl --deep",
             "run show network-prod",
             "run list network-prod -n 5",
             "run list --state Applied",

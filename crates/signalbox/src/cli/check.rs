@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use config::{Checked, Config, Severity, SystemHost};
+use config::{Checked, Config, Severity, Source, SystemHost};
 use serde_json::json;
 
 use super::failure::{Exit, Failure};
@@ -14,8 +14,9 @@ use super::paint;
 pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
     let Checked { findings, config } = Config::check(file, &SystemHost);
     let of_sets = config.as_ref().map(check_policy_sets).unwrap_or_default();
+    let missing = config.as_ref().map(check_surroundings).unwrap_or_default();
     let mistakes = findings.count(Severity::Error) + of_sets.broken.len();
-    let warnings = findings.count(Severity::Warning) + of_sets.warnings.len();
+    let warnings = findings.count(Severity::Warning) + of_sets.warnings.len() + missing.len();
     let exit = if mistakes == 0 && config.is_some() { Exit::Success } else { Exit::Usage };
     if output.json {
         let document = json!({
@@ -23,6 +24,7 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
             "valid": exit == Exit::Success,
             "policy_sets": of_sets.broken,
             "policy_set_warnings": of_sets.warnings,
+            "missing": missing,
             "errors": findings.count(Severity::Error),
             "warnings": findings.count(Severity::Warning),
             "diagnostics": findings,
@@ -35,7 +37,7 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
         output.note(rendered.trim_end_matches('\n'));
         output.note("");
     }
-    for warning in &of_sets.warnings {
+    for warning in of_sets.warnings.iter().chain(&missing) {
         output.note(&format!("{} {warning}\n", output.notes.with(paint::WAITS, "warning:")));
     }
     for mistake in &of_sets.broken {
@@ -60,6 +62,43 @@ pub(crate) fn run(file: &Path, output: Output) -> Result<Exit, Failure> {
         }
     }
     Ok(exit)
+}
+
+/// What the file names and this machine does not have: runs would find that out.
+pub(crate) fn check_surroundings(config: &Config) -> Vec<String> {
+    let mut missing = Vec::new();
+    let path = std::env::var("PATH").unwrap_or_default();
+    for workspace in config.workspaces.values() {
+        let mut is_missing = |what: String| missing.push(format!("workspace {:?}: {what}", workspace.name));
+        match &workspace.source {
+            Source::Directory { path } => {
+                let root = path.join(&workspace.working_directory);
+                if !path.is_dir() {
+                    is_missing(format!("its source {} is no directory here", path.display()));
+                } else if !root.is_dir() {
+                    is_missing(format!("its working directory {} is not there", root.display()));
+                }
+            }
+            Source::Git(git) => {
+                let local = git.url.strip_prefix("file://").unwrap_or(&git.url);
+                if local.starts_with('/') && !Path::new(local).exists() {
+                    is_missing(format!("its repository {local} is not there"));
+                }
+            }
+        }
+        if let Some(terraform) =
+            workspace.terraform.as_ref().filter(|it| engine::find_program(it, &path).is_none())
+        {
+            is_missing(format!("its terraform {} is not there", terraform.display()));
+        }
+    }
+    if engine::find_program(&config.server.terraform, &path).is_none() {
+        missing.push(format!(
+            "the terraform of the server block, {}, is not there",
+            config.server.terraform.display()
+        ));
+    }
+    missing
 }
 
 /// What is to be said of policy sets before a run meets them.

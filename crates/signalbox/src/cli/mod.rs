@@ -5,9 +5,11 @@
 //! or one a line for what is followed.
 
 pub(crate) mod args;
+mod backup;
 pub(crate) mod check;
 pub(crate) mod context;
 pub(crate) mod credentials;
+mod doctor;
 mod encryption;
 pub(crate) mod failure;
 pub(crate) mod follow;
@@ -75,6 +77,13 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Encryption(EncryptionCommand::Rotate { config }) => {
             encryption::rotate(&config, output).map(Into::into)
         }
+        Command::Backup { file, config } => {
+            run_async(backup::back_up(&file, &config, output)).map(Into::into)
+        }
+        Command::Restore { file, config } => {
+            run_async(backup::restore(&file, &config, output)).map(Into::into)
+        }
+        Command::Doctor { config, deep } => run_async(doctor::run(&config, deep, output)).map(Into::into),
         Command::Completions { shell } => completions(shell, output).map(|()| Exit::Success.into()),
         Command::Workspace(command) => with_daemon(&global, output, async |context| {
             workspace::run(command, context).await.map(|()| Exit::Success)

@@ -105,6 +105,7 @@ impl Daemon {
             program: "/proc/self/exe".into(),
             hidden,
             host,
+            sweeps: true,
         })
         .await?;
         let state =

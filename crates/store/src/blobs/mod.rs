@@ -31,7 +31,7 @@ use crate::{Digest, Error, ReadStateError, StateMeta, StateOutput, blocking, sta
 pub(crate) const UNFINISHED: &str = "unfinished";
 
 /// What stands behind the name of a blob that is sealed.
-const SEALED: &str = "sealed";
+pub(crate) const SEALED: &str = "sealed";
 
 /// The blobs of a data directory, for reading: `blobs/<first two digits>/<digest>`, for this user alone (0600), with
 /// `.sealed` behind it where it is encrypted.
@@ -129,6 +129,23 @@ impl Blobs {
             let blob = blobs.open_now(digest)?;
             blob.reader().read_to_end(&mut bytes).map_err(|error| Error::blob(&path, &error))?;
             if Digest::of(&bytes) == digest { Ok(bytes) } else { Err(Error::BlobDamaged { path }) }
+        })
+        .await
+    }
+
+    /// Reads a blob to its end, and holds it against its name.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn verify(&self, digest: Digest) -> Result<(), Error> {
+        let blobs = self.clone();
+        blocking(move || {
+            let path = blobs.path(digest);
+            let blob = blobs.open_now(digest)?;
+            let mut sum = Hashed::new(io::sink());
+            copy(&mut blob.reader(), &path, &mut sum, &path)?;
+            let (_, sha256, _) = sum.into_parts();
+            if Digest::new(sha256) == digest { Ok(()) } else { Err(Error::BlobDamaged { path }) }
         })
         .await
     }

@@ -46,6 +46,11 @@ const MIGRATIONS: [(i64, &str, &str); 6] = [
     (6, "retention", include_str!("../../migrations/0006_retention.sql")),
 ];
 
+/// The newest that this release knows.
+pub(crate) fn newest_migration() -> i64 {
+    MIGRATIONS.last().map_or(0, |(version, ..)| *version)
+}
+
 fn options(database: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(database).busy_timeout(PATIENCE).foreign_keys(true)
 }
@@ -88,6 +93,11 @@ async fn fill_log(db: &mut SqliteConnection) -> Result<(), Error> {
     db.execute("CREATE TABLE filler (bytes BLOB)").await?;
     sqlx::query("INSERT INTO filler VALUES (zeroblob(?))").bind(LOG_SIZE.cast_signed()).execute(db).await?;
     Ok(())
+}
+
+/// A connection to read a database as a whole, that changes nothing of it.
+pub(crate) async fn to_copy(database: &Path) -> Result<SqliteConnection, Error> {
+    Ok(options(database).create_if_missing(false).connect().await?)
 }
 
 /// Connections that can only read; they see what was committed when their statement began.

@@ -137,21 +137,31 @@ pub(crate) async fn remove_states(db: &mut SqliteConnection, states: &[StateVers
     Ok(())
 }
 
-/// Everywhere that a digest may stand: every column of text, whatever it is meant for. One that is named in an error for a
-/// person to go and fetch is as good as any other.
-pub(crate) async fn referred_to(db: &mut SqliteConnection) -> Result<HashSet<Digest>, Error> {
+/// What is looked through for digests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum In {
+    /// What is made of digests.
+    Digests,
+    /// Every text, whatever it is meant for: one that is named in an error for a person to go and fetch is as good as any other.
+    Everything,
+}
+
+/// The digests that stand there.
+pub(crate) async fn referred_to(db: &mut SqliteConnection, place: In) -> Result<HashSet<Digest>, Error> {
     const ROWS: i64 = 500;
-    let mut found = HashSet::new();
-    for (table, columns) in [
-        (
-            "runs",
-            "coalesce(plan, '') || ' ' || logs || ' ' || coalesce(policy_report, '') || ' ' || coalesce(error, '')",
-        ),
-        ("journal", "coalesce(why, '')"),
+    const DIGESTS: [(&str, &str); 3] = [
+        ("runs", "coalesce(plan, '') || ' ' || logs || ' ' || coalesce(policy_report, '')"),
         ("configuration_versions", "coalesce(digest, '')"),
         ("state_versions", "digest || ' ' || coalesce(json, '')"),
+    ];
+    const WORDS: [(&str, &str); 3] = [
+        ("runs", "coalesce(error, '')"),
+        ("journal", "coalesce(why, '')"),
         ("workspaces", "coalesce(settings, '') || ' ' || coalesce(lock_reason, '')"),
-    ] {
+    ];
+    let words = WORDS.iter().filter(|_| place == In::Everything);
+    let mut found = HashSet::new();
+    for (table, columns) in DIGESTS.iter().chain(words) {
         let mut after = 0_i64;
         loop {
             let text = format!("SELECT seq, {columns} FROM {table} WHERE seq > $1 ORDER BY seq LIMIT $2");

@@ -6,6 +6,7 @@ use lifecycle::retention::Retention;
 
 use super::{Change, Records, Store};
 use crate::blobs::Swept;
+use crate::sql::retention::In;
 use crate::{Error, sql};
 
 /// The most that one write removes: others wait for it.
@@ -72,7 +73,7 @@ impl Store {
     /// # Errors
     /// [`Error`] of the database or of the directory of the blobs.
     pub async fn sweep_blobs(&self, now: SystemTime) -> Result<Swept, Error> {
-        let referred_to = sql::retention::referred_to(&mut *self.snapshot().await?).await?;
+        let referred_to = sql::retention::referred_to(&mut *self.snapshot().await?, In::Everything).await?;
         let blobs = self.blobs.clone();
         crate::blocking(move || blobs.sweep(&referred_to, now)).await
     }

@@ -87,6 +87,7 @@ impl Life {
                 program: "/bin/false".into(),
                 hidden: Vec::new(),
                 host: HostEnvironment { path: "/usr/bin:/bin".into(), home: "/nowhere".into() },
+                sweeps: false,
             };
             // connections that are there wait for nothing but their work
             read_on_each_connection(&store).await;
