@@ -51,6 +51,9 @@ server {
   isolation = "on"
   #writable_paths = ["/srv/artifacts"]
 
+  # Where Prometheus reads how the daemon is, at /metrics and without a token: names of workspaces are in it.
+  #metrics_listen = "127.0.0.1:9464"
+
   # The address under which clients reach the daemon, if it is not http:// and `listen`: behind a proxy, for example.
   #public_url = "https://signalbox.example.com"
 }

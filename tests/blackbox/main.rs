@@ -19,6 +19,7 @@ mod habits;
 mod isolation;
 mod load;
 mod logs;
+mod outside;
 mod permissions;
 mod place;
 mod policies;

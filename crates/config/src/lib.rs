@@ -37,6 +37,7 @@
 //! | | `isolation` | `"on"`, `"required"` or `"off"` | `"on"` |
 //! | | `writable_paths` | list of paths that the code of runs may write to | none |
 //! | | `terraform` | name or path of a binary | `"terraform"` |
+//! | | `metrics_listen` | IP address and port for Prometheus | none |
 //! | | `min_free_space` | size: below it no run starts | `"256 MiB"` |
 //! | | `keep_runs`, `keep_states` | number of the newest that are kept of each workspace | `1000`, `200` |
 //! | | `keep_runs_for`, `keep_states_for` | days (`"90d"`) or `"forever"`; the newest 20 are kept whatever their age | `"365d"` |

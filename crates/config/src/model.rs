@@ -79,6 +79,8 @@ pub struct ServerConfig {
     pub max_configuration_size: u64,
     /// The most files and directories of a configuration.
     pub max_configuration_files: u64,
+    /// Where Prometheus reads how the daemon is, without a token; nowhere if it is not set.
+    pub metrics_listen: Option<SocketAddr>,
     /// What is kept of workspaces that say nothing else.
     pub retention: Retention,
     /// Below so many bytes of free space no run starts.

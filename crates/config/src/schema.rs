@@ -67,6 +67,7 @@ pub(crate) const SERVER: Schema = Schema {
         entry("max_configuration_size", "\"512 MiB\""),
         entry("max_configuration_files", "50000"),
         entry("max_state_size", "\"1 GiB\""),
+        entry("metrics_listen", "\"127.0.0.1:9464\""),
         entry("min_free_space", "\"256 MiB\""),
         entry("keep_runs", "1000"),
         entry("keep_runs_for", "\"365d\""),

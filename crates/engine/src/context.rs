@@ -19,6 +19,7 @@ use crate::clean_up::{Unclean, clean_up};
 use crate::engine::Parts;
 use crate::host::HostEnvironment;
 use crate::log_watch::LogWatch;
+use crate::measure;
 use crate::place::Places;
 use crate::terraform::Versions;
 
@@ -150,6 +151,7 @@ impl Context {
             _ => self.store.record(happened).await?,
         };
         tracing::info!(run = %run.id, state = %run.state, "{}", event.name());
+        measure::recorded(run.state);
         Ok(run)
     }
 

@@ -304,6 +304,8 @@ impl Driver {
             }
             Ok(log) => log,
         };
+        let took = context.now().duration_since(run.state_changed_at);
+        crate::measure::stage(job.name(), Duration::try_from(took).unwrap_or_default());
         fault::point(&context.data_dir, "run-actor-record");
         self.record(run, event, why, RunUpdate { log, ..update }).await
     }

@@ -35,6 +35,7 @@ mod host;
 mod log;
 mod log_watch;
 mod mask;
+mod measure;
 mod place;
 mod promise;
 mod push;

@@ -142,7 +142,9 @@ pub(crate) async fn keep(
                 let masked = tokio::task::spawn_blocking(masked).await.map_err(io::Error::other);
                 masked.flatten().map_err(|error| StageError::file("write", &path, &error))?;
             }
-            Ok(Some((stage, context.store.blobs().adopt_file(path).await?.digest)))
+            let kept = context.store.blobs().adopt_file(path).await?;
+            crate::measure::log(stage, kept.size);
+            Ok(Some((stage, kept.digest)))
         }
         // an execution that was taken back has written nothing
         Ok(Found::Nothing) => Ok(None),

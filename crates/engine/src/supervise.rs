@@ -248,6 +248,7 @@ where
         match decision {
             Decision::Restart { after } => {
                 tracing::error!(?key, %reason, ?after, "{} failed, it is restarted", self.name);
+                crate::measure::restarted(self.name);
                 let restart = (key.clone(), child.generation);
                 supervisor.send_after(after, move || {
                     let (key, generation) = restart;

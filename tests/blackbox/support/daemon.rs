@@ -35,6 +35,13 @@ impl Daemon {
         Self::start_with(command(home), config)
     }
 
+    /// The same with these variables in its environment.
+    pub fn start_in(config: &Path, home: &Path, environment: &[(&str, &str)]) -> Self {
+        let mut command = command(home);
+        command.envs(environment.iter().copied());
+        Self::start_with(command, config)
+    }
+
     /// The same as an ordinary user, to whom all in the directory of the config file is given. Who runs the tests as one
     /// is that user already.
     pub fn start_as_nobody(config: &Path, home: &Path) -> Self {

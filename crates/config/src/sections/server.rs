@@ -35,6 +35,7 @@ pub(crate) fn server<'a>(
         max_configuration_size: 512 << 20,
         max_configuration_files: 50_000,
         max_state_size: 1 << 30,
+        metrics_listen: None,
         min_free_space: 256 << 20,
         retention: Retention::default(),
         max_connections_per_address: 512,
@@ -107,6 +108,7 @@ fn read(block: &Block<'_>, settings: &mut ServerConfig, context: &mut Context<'_
     if let Some(OneOrMore(paths)) = fields.optional::<OneOrMore<LocalPath>>("writable_paths", context) {
         settings.writable_paths = paths.into_iter().map(|(LocalPath(path), _)| path).collect();
     }
+    settings.metrics_listen = fields.optional("metrics_listen", context);
     settings.public_url = fields.optional("public_url", context);
 
     if let Some(grace) = fields.optional::<Duration>("cancel_grace", context) {

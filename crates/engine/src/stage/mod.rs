@@ -45,6 +45,14 @@ impl Job {
         }
     }
 
+    /// In one word.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Fetch => "fetch",
+            Self::Stage(stage) => stage.as_str(),
+        }
+    }
+
     /// Its execution directory.
     pub(crate) fn directory(self, run_dir: &RunDir) -> PathBuf {
         match self {

@@ -59,12 +59,13 @@ fn asked(address: &str, output: Output) -> Result<String, Failure> {
     let stdin = std::io::stdin();
     let mut line = String::new();
     if stdin.is_terminal() {
-        output.ask(&format!("Your token for {}: ", terminal::line(address)));
         let before = tcgetattr(&stdin).ok();
+        // first, since whoever sees the question may type at once
         if let Some(mut silent) = before.clone() {
             silent.local_modes.remove(LocalModes::ECHO);
             let _ = tcsetattr(&stdin, OptionalActions::Flush, &silent);
         }
+        output.ask(&format!("Your token for {}: ", terminal::line(address)));
         let read = stdin.lock().read_line(&mut line);
         if let Some(before) = before {
             let _ = tcsetattr(&stdin, OptionalActions::Now, &before);

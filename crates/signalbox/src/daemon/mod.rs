@@ -2,6 +2,8 @@
 
 mod environment;
 mod isolation;
+mod metrics;
+mod notify_systemd;
 mod reload;
 pub(crate) mod serve;
 
@@ -122,6 +124,18 @@ impl Daemon {
     /// The address for clients.
     pub(crate) fn public_url(&self) -> &Url {
         &self.public_url
+    }
+
+    /// Serves metrics until the daemon stops.
+    ///
+    /// # Errors
+    /// [`metrics::Failed`].
+    async fn serve_metrics(
+        &self,
+        address: SocketAddr,
+        handle: metrics_exporter_prometheus::PrometheusHandle,
+    ) -> Result<SocketAddr, metrics::Failed> {
+        metrics::serve(address, handle, self.engine.clone(), self.shutdown.clone()).await
     }
 
     /// Its engine.

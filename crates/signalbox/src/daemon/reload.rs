@@ -11,6 +11,7 @@ use store::Digest;
 use tokio::signal::unix::Signal;
 use tokio::sync::mpsc;
 
+use super::notify_systemd;
 use crate::cli::check::check_policy_sets;
 
 /// Editors write a file in several steps: wait until they are done.
@@ -63,12 +64,14 @@ fn reload(file: &Path, engine: &Engine) {
                     "{setting} has changed in the config file: restart the daemon to take it over"
                 );
             }
+            notify_systemd::reloading();
             if *before == loaded.config {
                 tracing::info!(file = %file.display(), "config file read again, nothing has changed");
             } else {
                 engine.reconfigure(Arc::new(loaded.config));
                 tracing::info!(file = %file.display(), "config file taken over");
             }
+            notify_systemd::ready();
         }
         Err(mistakes) => {
             report(&mistakes);
@@ -109,6 +112,7 @@ fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
     let (a, b) = (&before.server, &after.server);
     [
         ("server.listen", a.listen != b.listen),
+        ("server.metrics_listen", a.metrics_listen != b.metrics_listen),
         ("server.data_dir", a.data_dir != b.data_dir),
         ("server.public_url", a.public_url != b.public_url),
         (

@@ -26,6 +26,9 @@ use crate::{Error, sql};
 pub use retention::Expired;
 pub use workspaces::Synced;
 
+/// How long a write takes, from the moment at which it is asked for to that at which the disk has it.
+const WRITE_SECONDS: &str = "signalbox_store_write_seconds";
+
 /// How many changes a reader of [`Records::changes`] may fall behind before it loses some.
 const CHANGES_KEPT: usize = 4096;
 
@@ -159,7 +162,10 @@ impl Store {
         E: From<Error> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> Job<'t, Result<T, E>> + Send + 'static,
     {
-        self.writer.write(work).await
+        let started = std::time::Instant::now();
+        let done = self.writer.write(work).await;
+        metrics::histogram!(WRITE_SECONDS).record(started.elapsed().as_secs_f64());
+        done
     }
 }
 
