@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::support::{Daemon, Terminal, command, terraform};
+use crate::support::{Daemon, Terminal, binary, command, terraform, wait_for};
 
 /// A new account on a machine, with an estate that terraform has made.
 struct Account {
@@ -54,6 +54,9 @@ impl Drop for Account {
     }
 }
 
+/// `init` takes the first port that is free, and another could take the same before its daemon listens.
+static PORTS: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// The commands below "Next", in their order.
 fn next(said: &str) -> Vec<String> {
     let next = said.split("Next\n").nth(1).expect("it says what comes next");
@@ -66,6 +69,7 @@ fn next(said: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn an_estate_that_exists_comes_in_and_is_changed_by_the_commands_that_init_says() {
+    let _alone = PORTS.lock().await;
     let account = Account::new();
     let network = account.infra().join("network");
     std::fs::create_dir_all(&network).unwrap();
@@ -105,6 +109,67 @@ async fn an_estate_that_exists_comes_in_and_is_changed_by_the_commands_that_init
     assert!(terminal.ends().await.success(), "{}", terminal.screen());
     assert_eq!(account.done("output network size"), "\"large\"\n");
     drop(daemon);
+}
+
+/// The commands of a page, in their order: the lines of its blocks of shell, without what explains them.
+fn commands(page: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let text = std::fs::read_to_string(path).unwrap();
+    let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
+    let lines = blocks.flat_map(str::lines).map(|line| line.split("  #").next().unwrap_or_default().trim());
+    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn the_page_about_the_first_apply_is_true_word_by_word() {
+    let _alone = PORTS.lock().await;
+    let account = Account::new();
+    let network = account.infra().join("network");
+    std::fs::create_dir_all(&network).unwrap();
+    std::fs::write(network.join("main.tf"), terraform::SIMPLE).unwrap();
+    account.terraform(&network, "init -input=false");
+    account.terraform(&network, "apply -input=false -auto-approve");
+    // where a shell finds it
+    let bin = account.home.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(binary(), bin.join("signalbox")).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut daemon = None;
+    let mut said = std::collections::BTreeMap::new();
+    for line in commands("first-apply.md") {
+        if line.starts_with("signalbox serve") {
+            daemon = Some(Daemon::start(&account.infra().join("signalbox.hcl"), account.home.path()));
+            continue;
+        }
+        if line.starts_with("signalbox run show") || line.starts_with("signalbox run confirm") {
+            // a person takes longer to type it
+            wait_for("the plan waits for somebody", async || {
+                account.done("run list network -n 1").contains("Needs Confirmation").then_some(())
+            })
+            .await;
+        }
+        let mut shell = command(account.home.path());
+        let output =
+            shell.current_dir(account.infra()).env("PATH", &path).env("USER", "ada").env_remove("RUST_LOG");
+        let mut through = Command::new("sh");
+        through.env_clear().envs(output.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = through.current_dir(account.infra()).arg("-ec").arg(&line).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{line}: {text}{}", String::from_utf8_lossy(&output.stderr));
+        said.insert(line, text);
+    }
+    let of = |begin: &str| {
+        said.iter().find(|(line, _)| line.starts_with(begin)).map(|(_, text)| text.as_str()).unwrap()
+    };
+    assert!(of("signalbox run start network --plan-only").contains("No changes."));
+    assert!(of("signalbox state list").contains("terraform_data.thing"));
+    assert!(
+        of("signalbox run show network").contains("~ terraform_data.thing"),
+        "{}",
+        of("signalbox run show network")
+    );
+    assert_eq!(of("signalbox output"), "size = \"large\"\n");
+    assert!(daemon.is_some(), "the page has a daemon");
 }
 
 #[test]

@@ -214,3 +214,34 @@ async fn what_is_wrong_with_an_address_is_said_with_what_would_be_right() {
     let pushed = refusal(&world, "operator", &["state", "push", "net", state.to_str().unwrap()]);
     assert!(pushed.contains(&run.id), "{pushed}");
 }
+
+#[tokio::test]
+async fn a_shell_completes_names_of_workspaces_and_ids_of_runs() {
+    let world =
+        Setup::new().workspace("network", terraform::SIMPLE).workspace("storage", terraform::SIMPLE).start();
+    let run = world.queue("network").await;
+    world.reaches(&run, "Needs Confirmation").await;
+    // as the script of bash asks
+    let complete = |words: &[&str]| {
+        let mut command = world.cli("operator");
+        let index = (words.len() - 1).to_string();
+        command.env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index).env("_CLAP_IFS", "\n");
+        let output = command.arg("--").args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(complete(&["signalbox", "run", "start", "net"]), ["network"]);
+    assert_eq!(complete(&["signalbox", "workspace", "show", "s"]), ["storage"]);
+    assert!(complete(&["signalbox", "run", "confirm", "run-"]).contains(&run.id));
+    assert!(complete(&["signalbox", "run", "con"]).contains(&"confirm".to_owned()));
+    // without a daemon nothing is offered, and nothing is said
+    let mut alone = world.cli("operator");
+    alone
+        .env("SIGNALBOX_ADDRESS", "http://127.0.0.1:9")
+        .env("COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", "3");
+    let alone = alone.env("_CLAP_IFS", "\n").args(["--", "signalbox", "run", "start", "n"]).output().unwrap();
+    assert!(alone.stdout.is_empty() && alone.stderr.is_empty(), "{alone:?}");
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(out(&world, &["completions", shell]).contains("signalbox"), "{shell}");
+    }
+}

@@ -9,7 +9,7 @@ mod world;
 
 use std::time::{Duration, Instant};
 
-pub use daemon::{Daemon, command};
+pub use daemon::{Daemon, binary, command};
 pub use gate::Gate;
 pub use terminal::Terminal;
 pub use world::{Setup, World, auto_apply, token};

@@ -62,7 +62,9 @@ async fn overhead_with(resources: usize, rows: &mut Rows) -> anyhow::Result<()> 
     let source = source(dir.path(), resources)?;
     let shell_dir = dir.path().join("shell");
     let mut through = Vec::new();
-    for settings in ["isolation = \"on\"", "isolation = \"off\""] {
+    let key = seal::Key::generate()?;
+    let encrypted = format!("encryption_key = {key:?}");
+    for settings in ["isolation = \"on\"", "isolation = \"off\"", &encrypted] {
         let workspace =
             Workspace { name: "bench".into(), source: &source, terraform: Path::new("terraform") };
         let daemon = Daemon::start_with(settings, directory()?, 2, &[workspace]).await?;
@@ -87,8 +89,11 @@ async fn overhead_with(resources: usize, rows: &mut Rows) -> anyhow::Result<()> 
     }
     let without = median(without);
     let of = text::count(resources, "resource");
-    let names =
-        [format!("a run through the daemon, {of} (median of {ROUNDS})"), "  without isolation".into()];
+    let names = [
+        format!("a run through the daemon, {of} (median of {ROUNDS})"),
+        "  without isolation".into(),
+        "  with isolation and encryption".into(),
+    ];
     for (name, (_, _, times)) in names.into_iter().zip(through) {
         let with = median(times);
         rows.push((name, milliseconds(with)));

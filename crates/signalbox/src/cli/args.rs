@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 
 use client::{NewRun, PlanOptions, RunVariable};
 
@@ -11,7 +12,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::run::StateFilter;
 use super::sentinel::SentinelCommand;
-use super::{names, token, variable};
+use super::{complete, names, token, variable};
 
 const AFTER_HELP: &str = "\
 Exit status:
@@ -181,7 +182,9 @@ pub(crate) enum Command {
     /// Encrypt what the daemon keeps
     #[command(subcommand)]
     Encryption(EncryptionCommand),
-    /// Print the completions of a shell
+    /// Print the completions of a shell: `source <(signalbox completions bash)`
+    ///
+    /// Names of workspaces and ids of runs are completed too, by asking the daemon.
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
@@ -305,7 +308,7 @@ pub(crate) enum StateCommand {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WorkspaceArg {
     /// Name of the workspace
-    #[arg(value_name = "WORKSPACE")]
+    #[arg(value_name = "WORKSPACE", add = ArgValueCompleter::new(complete::workspaces))]
     pub(crate) workspace: String,
 }
 
@@ -437,7 +440,7 @@ impl StartArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ListArgs {
     /// Only of this workspace
-    #[arg(value_name = "WORKSPACE")]
+    #[arg(value_name = "WORKSPACE", add = ArgValueCompleter::new(complete::workspaces))]
     workspace: Option<String>,
     /// The same
     #[arg(
@@ -467,7 +470,7 @@ impl ListArgs {
 pub(crate) struct RunArg {
     /// The run: its id or the beginning of it, `latest`, or a workspace, of which the run that holds it or else the newest
     /// is meant
-    #[arg(value_name = "RUN", value_parser = names::means_run)]
+    #[arg(value_name = "RUN", value_parser = names::means_run, add = ArgValueCompleter::new(complete::runs))]
     pub(crate) run: String,
 }
 

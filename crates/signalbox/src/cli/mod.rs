@@ -7,6 +7,7 @@
 pub(crate) mod args;
 mod backup;
 pub(crate) mod check;
+mod complete;
 pub(crate) mod context;
 pub(crate) mod credentials;
 mod doctor;
@@ -53,6 +54,8 @@ use output::Output;
 
 /// Does what the command line says.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // a shell asks what could come next, and ends here
+    clap_complete::CompleteEnv::with_factory(Cli::command).complete();
     // help, version and usage errors end here, with status 0, 0 and 2
     let Cli { global, command } = match parse(arguments) {
         Ok(cli) => cli,
@@ -165,7 +168,12 @@ fn demo(args: &args::DemoArgs, output: Output) -> Result<ExitCode, Failure> {
 }
 
 fn completions(shell: clap_complete::Shell, output: Output) -> Result<(), Failure> {
+    let shells = clap_complete::env::Shells::builtins();
+    let name = shell.to_string();
+    let completer =
+        shells.completer(&name).ok_or_else(|| Failure::usage("no such shell", "try bash, zsh or fish"))?;
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "signalbox", &mut script);
+    // the shell asks this program what could come next, and this program the daemon
+    completer.write_registration("COMPLETE", "signalbox", "signalbox", "signalbox", &mut script)?;
     output.print(&String::from_utf8_lossy(&script))
 }
