@@ -52,6 +52,10 @@ bench *PARTS:
 chaos KILLS="100" SEED="":
     {{ if SEED == "" { "" } else { "SIGNALBOX_CHAOS_SEED=" + SEED } }} SIGNALBOX_CHAOS_KILLS={{KILLS}} cargo test -p signalbox --test blackbox -- chaos --nocapture
 
+# Keeps data of this release, for tests of later ones: once, when it is released.
+keep-data:
+    cargo test -p signalbox --test blackbox -- --ignored keep_the_data_of_this_release
+
 # Runs every Sentinel test case below DIR, a folder of repositories, and compares mocks with what is derived.
 sentinel-corpus DIR *OPTIONS:
     cargo run --release -p sentinel-corpus -- {{DIR}} {{OPTIONS}}

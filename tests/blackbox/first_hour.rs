@@ -112,9 +112,7 @@ async fn an_estate_that_exists_comes_in_and_is_changed_by_the_commands_that_init
 }
 
 /// The commands of a page, in their order: the lines of its blocks of shell, without what explains them.
-fn commands(page: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
-    let text = std::fs::read_to_string(path).unwrap();
+fn commands(text: &'static str) -> Vec<String> {
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
     let lines = blocks.flat_map(str::lines).map(|line| line.split("  #").next().unwrap_or_default().trim());
     lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
@@ -136,7 +134,7 @@ async fn the_page_about_the_first_apply_is_true_word_by_word() {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut daemon = None;
     let mut said = std::collections::BTreeMap::new();
-    for line in commands("first-apply.md") {
+    for line in commands(include_str!("../../docs/first-apply.md")) {
         if line.starts_with("signalbox serve") {
             daemon = Some(Daemon::start(&account.infra().join("signalbox.hcl"), account.home.path()));
             continue;

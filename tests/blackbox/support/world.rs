@@ -208,6 +208,12 @@ impl Setup {
         World { dir: self.dir, daemon: Some(daemon) }
     }
 
+    /// A world whose daemon is still to be started.
+    pub fn at_rest(self) -> World {
+        self.write();
+        World { dir: self.dir, daemon: None }
+    }
+
     /// Starts the daemon.
     pub fn start(self) -> World {
         self.write();
