@@ -43,7 +43,7 @@ dist:
     cargo build --profile dist -p signalbox
 
 # Overhead, latency, throughput, memory and policies, in one table measured in one run. SENTINEL_CORPUS names a corpus.
-# PARTS choose: overhead confirm throughput memory scale logs policies.
+# PARTS choose: overhead confirm throughput memory scale logs retention policies.
 bench *PARTS:
     cargo build --release
     cargo run --release -p bench -- {{PARTS}}

@@ -36,6 +36,16 @@ impl Account {
         self.home.path().join("infra")
     }
 
+    /// A root module that terraform has applied by itself: its directory.
+    fn estate(&self) -> std::path::PathBuf {
+        let network = self.infra().join("network");
+        std::fs::create_dir_all(&network).unwrap();
+        std::fs::write(network.join("main.tf"), terraform::SIMPLE).unwrap();
+        self.terraform(&network, "init -input=false");
+        self.terraform(&network, "apply -input=false -auto-approve");
+        network
+    }
+
     fn terraform(&self, directory: &Path, line: &str) {
         let mut terraform = Command::new("terraform");
         terraform.current_dir(directory).env_remove("TF_CLI_CONFIG_FILE").args(line.split_whitespace());
@@ -71,11 +81,7 @@ fn next(said: &str) -> Vec<String> {
 async fn an_estate_that_exists_comes_in_and_is_changed_by_the_commands_that_init_says() {
     let _alone = PORTS.lock().await;
     let account = Account::new();
-    let network = account.infra().join("network");
-    std::fs::create_dir_all(&network).unwrap();
-    std::fs::write(network.join("main.tf"), terraform::SIMPLE).unwrap();
-    account.terraform(&network, "init -input=false");
-    account.terraform(&network, "apply -input=false -auto-approve");
+    let network = account.estate();
 
     let said = account.done("init");
     let steps = next(&said);
@@ -122,11 +128,7 @@ fn commands(text: &'static str) -> Vec<String> {
 async fn the_page_about_the_first_apply_is_true_word_by_word() {
     let _alone = PORTS.lock().await;
     let account = Account::new();
-    let network = account.infra().join("network");
-    std::fs::create_dir_all(&network).unwrap();
-    std::fs::write(network.join("main.tf"), terraform::SIMPLE).unwrap();
-    account.terraform(&network, "init -input=false");
-    account.terraform(&network, "apply -input=false -auto-approve");
+    account.estate();
     // where a shell finds it
     let bin = account.home.path().join("bin");
     std::fs::create_dir(&bin).unwrap();

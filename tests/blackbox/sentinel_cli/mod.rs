@@ -145,8 +145,20 @@ fn shells_complete_the_commands_and_their_options() {
     let desk = Desk::new(&[]);
     for shell in ["bash", "zsh", "fish"] {
         let script = Done::of(command(desk.dir.path()).args(["completions", shell])).ended(0).out;
-        for word in ["sentinel", "mocks", "fmt", "verbose", "force"] {
-            assert!(script.contains(word), "{shell}: {word}");
-        }
+        assert!(script.contains("COMPLETE"), "{shell}: {script}");
     }
+    // as the script of bash asks
+    let offered = |words: &[&str]| {
+        let mut command = command(desk.dir.path());
+        command.env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
+        let done = Done::of(command.env("_CLAP_IFS", "\n").arg("--").args(words)).ended(0);
+        done.out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(offered(&["signalbox", "sent"]), ["sentinel"]);
+    for (words, word) in [(["signalbox", "sentinel", "m"], "mocks"), (["signalbox", "sentinel", "f"], "fmt")]
+    {
+        assert!(offered(&words).contains(&word.to_owned()), "{words:?}");
+    }
+    assert!(offered(&["signalbox", "sentinel", "test", "--verb"]).contains(&"--verbose".to_owned()));
+    assert!(offered(&["signalbox", "sentinel", "mocks", "--f"]).contains(&"--force".to_owned()));
 }

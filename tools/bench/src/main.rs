@@ -9,6 +9,7 @@ mod daemon;
 mod logs;
 mod measure;
 mod policies;
+mod retention;
 mod scale;
 mod standin;
 
@@ -16,7 +17,8 @@ use measure::{confirm_latency, overhead, resident_memory, throughput};
 use policies::{corpus, large_plan};
 
 /// What can be measured by itself, in the order of the table.
-const PARTS: [&str; 7] = ["overhead", "confirm", "throughput", "memory", "scale", "logs", "policies"];
+const PARTS: [&str; 8] =
+    ["overhead", "confirm", "throughput", "memory", "scale", "logs", "retention", "policies"];
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -33,6 +35,7 @@ async fn main() -> anyhow::Result<()> {
             "memory" => resident_memory(&mut rows).await?,
             "scale" => scale::measure(&mut rows).await?,
             "logs" => logs::measure(&mut rows).await?,
+            "retention" => retention::measure(&mut rows).await?,
             "policies" => {
                 large_plan(&mut rows)?;
                 corpus(&mut rows)?;

@@ -4,29 +4,18 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use config::{Config, SystemHost};
 use jiff::Timestamp;
 use serde_json::json;
 use store::Store;
 
+use super::check::loaded;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::{paint, terminal};
 
-/// The configuration; the mistakes of one that can't be used were shown.
-fn load(file: &Path, output: Output) -> Option<Config> {
-    match Config::load(file, &SystemHost) {
-        Ok(loaded) => Some(loaded.config),
-        Err(mistakes) => {
-            output.note(mistakes.render(output.notes.colour()).trim_end_matches('\n'));
-            None
-        }
-    }
-}
-
 /// Copies all that is kept into a file, which is there as a whole or not at all.
 pub(crate) async fn back_up(file: &Path, config: &Path, output: Output) -> Result<Exit, Failure> {
-    let Some(config) = load(config, output) else { return Ok(Exit::Usage) };
+    let Some(config) = loaded(config, output) else { return Ok(Exit::Usage) };
     if file.exists() {
         return Err(Failure::refused(
             format!("{} exists already, and stays as it is", file.display()),
@@ -75,7 +64,7 @@ fn part(file: &Path) -> PathBuf {
 
 /// Brings a backup back to the place that the config file names, and ends what was under way when it was taken.
 pub(crate) async fn restore(file: &Path, config: &Path, output: Output) -> Result<Exit, Failure> {
-    let Some(config) = load(config, output) else { return Ok(Exit::Usage) };
+    let Some(config) = loaded(config, output) else { return Ok(Exit::Usage) };
     let data_dir = &config.server.data_dir;
     let opened = File::open(file).map_err(|error| {
         Failure::usage(format!("can't read {}: {error}", file.display()), "name a backup")

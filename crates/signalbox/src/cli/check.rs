@@ -101,6 +101,15 @@ pub(crate) fn check_surroundings(config: &Config) -> Vec<String> {
     missing
 }
 
+/// The configuration; the mistakes of one that can't be used are shown.
+pub(crate) fn loaded(file: &Path, output: Output) -> Option<Config> {
+    let loaded = Config::load(file, &SystemHost);
+    let shown = loaded.inspect_err(|mistakes| {
+        output.note(mistakes.render(output.notes.colour()).trim_end_matches('\n'));
+    });
+    shown.ok().map(|loaded| loaded.config)
+}
+
 /// What is to be said of policy sets before a run meets them.
 #[derive(Default)]
 pub(crate) struct PolicySetFindings {

@@ -4,12 +4,12 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
 
-use config::{Config, SystemHost};
 use indicatif::{ProgressBar, ProgressStyle};
 use seal::Key;
 use serde_json::json;
 use store::Resealed;
 
+use super::check::loaded;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::{paint, terminal};
@@ -27,13 +27,7 @@ pub(crate) fn key(output: Output) -> Result<(), Failure> {
 
 /// Has all that is kept lie as the config file says.
 pub(crate) fn rotate(file: &Path, output: Output) -> Result<Exit, Failure> {
-    let config = match Config::load(file, &SystemHost) {
-        Ok(loaded) => loaded.config,
-        Err(mistakes) => {
-            output.note(mistakes.render(output.notes.colour()).trim_end_matches('\n'));
-            return Ok(Exit::Usage);
-        }
-    };
+    let Some(config) = loaded(file, output) else { return Ok(Exit::Usage) };
     let (data_dir, keys) = (&config.server.data_dir, &config.server.encryption);
     let beside = engine::sealed_files(data_dir).map_err(|error| {
         Failure::Local(format!("can't read {}: {error}", terminal::line(&data_dir.display().to_string())))
