@@ -197,6 +197,10 @@ impl Engine {
         let update = RunUpdate { force_cancel_from, ..RunUpdate::default() };
         match self.context.record(&current, event, Actor::User(user.to_owned()), comment, update).await {
             Ok(run) => Ok(run),
+            // it could not be read before, and has come to its end by itself since it can
+            Err(RecordError::Illegal(illegal)) if current.damaged.is_some() && illegal.state.is_final() => {
+                Ok(self.context.store.run(run).await?)
+            }
             Err(RecordError::Illegal(illegal)) => Err(illegal.into()),
             Err(error @ RecordError::NotItsTurn(_)) => Err(Refusal::Conflict(error.to_string())),
             Err(RecordError::Store(error)) => Err(error.into()),

@@ -24,7 +24,8 @@ const STATE: usize = 8 * 1024;
 
 pub(crate) async fn measure(rows: &mut Rows) -> anyhow::Result<()> {
     let dir = directory()?;
-    let store = Store::open(dir.path()).await?;
+    let data = dir.path().join("data");
+    let store = Store::open(&data).await?;
     let begun = Timestamp::now() - SignedDuration::from_hours(24 * 548);
     let names: Vec<String> = (0..WORKSPACES).map(|number| format!("workspace-{number}")).collect();
     let made = names.iter().map(|name| store.create_workspace(NewWorkspace::named(name.as_str(), begun)));
@@ -33,7 +34,16 @@ pub(crate) async fn measure(rows: &mut Rows) -> anyhow::Result<()> {
         let at = begun + SignedDuration::from_hours(24 * 365 * number / RUNS);
         try_join_all(workspaces.iter().map(|workspace| finished(&store, workspace, number, at))).await?;
     }
-    let before = used(dir.path())?;
+    let before = used(&data)?;
+    let backup = dir.path().join("backup.tar.gz");
+    let (scratch, restored) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let started = Instant::now();
+    store::back_up(&data, std::fs::File::create(&backup)?, scratch.path(), "bench").await?;
+    let backing_up = started.elapsed();
+    let started = Instant::now();
+    store::restore(std::fs::File::open(&backup)?, &restored.path().join("data"))?;
+    let restoring = started.elapsed();
+    let size = std::fs::metadata(&backup)?.len();
     // half a year after the last of them
     let now = Timestamp::now();
     let started = Instant::now();
@@ -62,13 +72,15 @@ pub(crate) async fn measure(rows: &mut Rows) -> anyhow::Result<()> {
     }
     let all = WORKSPACES as i64 * RUNS;
     rows.push((format!("{all} runs of a year: what they take"), text::bytes(before)));
+    rows.push((format!("  backed up into {}", text::bytes(size)), milliseconds(backing_up)));
+    rows.push(("  restored".into(), milliseconds(restoring)));
     rows.push((
         format!("  {runs} runs and {states} states expired, their records gone after"),
         milliseconds(removed),
     ));
     rows.push(("  the longest that others waited for it".into(), milliseconds(longest)));
     rows.push((format!("  {} files swept in", swept.files), milliseconds(sweeping)));
-    rows.push(("  what is left takes".into(), text::bytes(used(dir.path())?)));
+    rows.push(("  what is left takes".into(), text::bytes(used(&data)?)));
     store.close().await;
     Ok(())
 }
