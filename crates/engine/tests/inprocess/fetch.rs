@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::RunAction;
 use lifecycle::{Execution, Stage, State, Work};
 
-use crate::support::{Action, End, FETCH, Point, Script, Shape, World, auto, plain, plan_only};
+use crate::support::{Action, End, FETCH, Point, Script, Scripted, Shape, World, auto, plain, plan_only};
 
 const PLANNING: State = State::Planning(Work::Executing(Execution::Running));
 
@@ -42,19 +42,22 @@ fn runs_that_fetch_keep_no_other_waiting() {
     let confirmed = life.queue("net", &plain());
     life.reaches(confirmed, State::NeedsConfirmation);
     let strangers = [1, 2, 3, 4, 5].map(|n| life.queue(&format!("fetched-{n}"), &auto()));
-    for run in &strangers[..4] {
-        life.until("it fetches", |executor| executor.is_running(*run, FETCH));
-    }
+    // whose workspace asks first gets a slot first
+    let fetching =
+        |executor: &Scripted| strangers.iter().filter(|run| executor.is_running(**run, FETCH)).count();
+    life.until("four of them fetch", |executor| fetching(executor) == 4);
+    let (first, last): (Vec<_>, Vec<_>) =
+        strangers.into_iter().partition(|run| world.executor().is_running(*run, FETCH));
     // an apply that somebody confirmed, and a plan with policies
     life.act(confirmed, RunAction::Apply);
     life.reaches(confirmed, State::Applied);
     let other = life.queue("guarded", &auto());
     life.reaches(other, State::Applied);
     // there are as many slots for them as are configured
-    assert_eq!(life.run(strangers[4]).state, State::Pending);
-    world.executor().end(strangers[0], FETCH);
-    life.until("the next one fetches", |executor| executor.is_running(strangers[4], FETCH));
-    life.reaches(strangers[0], State::Applied);
+    assert_eq!(life.run(last[0]).state, State::Pending);
+    world.executor().end(first[0], FETCH);
+    life.until("the next one fetches", |executor| executor.is_running(last[0], FETCH));
+    life.reaches(first[0], State::Applied);
 }
 
 #[test]
